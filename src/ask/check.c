@@ -25,10 +25,10 @@ static int check_read_snapshots(struct checking *k)
 	struct err e = { 0 };
 	int rc;
 
-	if (k->p->on.row->embedded) /* a machine that has run, like any other */
+	if (k->p->on.row->is == PLAT_MODEL) /* a machine that has run, like any other */
 		(void)hv_pass(k->transport, SECOND, k->c.stop);
 	rc = gpci_snapshot_take(&k->before, k->transport, &e);
-	if (rc >= 0 && strcmp(k->p->on.row->name, "file")) {
+	if (rc >= 0 && k->p->on.row->is != PLAT_SAVED) {
 		(void)hv_pass(k->transport, k->c.interval_ns ? k->c.interval_ns : SECOND, k->c.stop);
 		rc = gpci_snapshot_take(&k->now, k->transport, &e);
 	}

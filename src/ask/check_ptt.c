@@ -215,7 +215,7 @@ static int check_device(struct tracing *k, uint32_t device)
 
 static int check_devices(struct tracing *k)
 {
-	const bool is_model = k->p->on.row->embedded;
+	const bool is_model = k->p->on.row->is == PLAT_MODEL;
 	const struct ptt_pmu *pmu;
 	uint32_t n = 0;
 	int rc = plat_ptt_list(k->p, &pmu, &n);
@@ -317,7 +317,7 @@ int check_ptt(struct tally_platform *p, const struct tally_check_opts *c, struct
 
 	if (rc < 0)
 		return plat_fail(p, TALLY_ENOMEM, "%s", e.text);
-	rc = strcmp(p->on.row->name, "file") ? check_devices(&k) : check_recording(&k);
+	rc = p->on.row->is == PLAT_SAVED ? check_recording(&k) : check_devices(&k);
 	for (uint32_t i = 0; rc >= 0 && i < PTT_INVARIANT_COUNT; i++) {
 		struct err why = { 0 };
 		const enum ptt_verdict v = ptt_watch_invariant(k.w, (enum ptt_invariant)i, &why);

@@ -26,7 +26,7 @@ static uint64_t check_now(void *arg)
 
 static int watch_line(struct watching *k, enum sun4v_provider of, struct sun4v_watch **ret)
 {
-	const bool is_model = k->p->on.row->embedded;
+	const bool is_model = k->p->on.row->is == PLAT_MODEL;
 	const struct sun4v_watch_opts o = { .of = of,
 					    .ns = k->c->interval_ns || !is_model ? k->c->interval_ns : MODEL_NS,
 					    .pass = check_pass_time,

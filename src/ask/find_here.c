@@ -37,7 +37,7 @@ static int of_sun4v(struct find *f, const char *what, bool niagara, const char *
 {
 	int rc = hv_client_of(f->p, what, &ret->client);
 
-	if (rc >= 0 && !strcmp(f->p->transport.machine, "niagara") != niagara)
+	if (rc >= 0 && f->p->transport.kind->mmustat != niagara)
 		rc = -TALLY_ENOTSUP;
 	return find_why_absent(f, rc, model, ret);
 }

@@ -182,9 +182,9 @@ int find_machines(struct find *f)
 		struct buf keys = { 0 };
 		const char *key;
 
-		for (uint32_t k = 0; m->embedded && (key = plat_key(m, k)) != NULL; k++)
+		for (uint32_t k = 0; m->is == PLAT_MODEL && (key = plat_key(m, k)) != NULL; k++)
 			buf_printf(&keys, "%s%s=", k ? " " : "", key);
-		if (m->embedded)
+		if (m->is == PLAT_MODEL)
 			find_add(f, &(struct found){ .name = m->name,
 						     .here = "yes",
 						     .use = find_text(f, "--on %s", m->name),
@@ -200,7 +200,7 @@ int find_machines(struct find *f)
 
 static bool is_model(const struct find *f, const struct plat_row *m)
 {
-	return m->embedded && (!f->each || !f->p->on.row->embedded || f->p->on.row == m);
+	return m->is == PLAT_MODEL && (!f->each || f->p->on.row->is != PLAT_MODEL || f->p->on.row == m);
 }
 
 int find_loads(struct find *f)

@@ -46,12 +46,12 @@ static int run_model(struct tally_platform *p, struct hv_transport *l)
 	struct err e = { 0 };
 	int rc = 0;
 
-	if (!p->on.row->embedded || p->has_run)
+	if (p->on.row->is != PLAT_MODEL || p->has_run)
 		return 0;
 	p->has_run = true;
 	if (l->op->sun4v)
 		rc = hv_client_of(p, "mmustat", &c);
-	for (uint32_t i = 0; rc >= 0 && i < l->strands && !strcmp(l->machine, "niagara"); i++)
+	for (uint32_t i = 0; rc >= 0 && i < l->strands && l->kind->mmustat; i++)
 		rc = mmustat_start(c, i, &e);
 	if (rc < 0)
 		return hv_failed(p, rc, &e);
@@ -623,7 +623,7 @@ static int one_register(struct tally_platform *p, const struct sel *s, uint32_t 
 
 static void note_model(struct tally_platform *p)
 {
-	if (p->on.row->embedded)
+	if (p->on.row->is == PLAT_MODEL)
 		plat_note(
 			p,
 			"%s is a model inside this process: settings are lost when it exits; 'tally machine %s --listen PATH' keeps a model running",

@@ -83,7 +83,7 @@ static int list_registers(struct list_hv *l)
 	struct sun4v_client *c;
 	int rc = hv_client_of(l->p, "vfalls", &c);
 
-	if (rc >= 0 && !strcmp(l->p->transport.machine, "niagara"))
+	if (rc >= 0 && l->p->transport.kind->mmustat)
 		rc = plat_fail(l->p, TALLY_ENOTSUP, "%s has no Victoria Falls registers; the model '--on batoka' has",
 			       l->p->name);
 	for (uint32_t i = 0; rc >= 0 && i < VF_REGS; i++) {
@@ -137,7 +137,8 @@ static void list_loads(struct list_hv *l)
 	struct an_rows t = { .type = "load", .col = col, .ncols = COUNT(col) };
 	const char *name, *text;
 
-	for (uint32_t i = 0; l->p->on.row->embedded && (name = model_load(l->p->on.row->name, i, &text)) != NULL; i++)
+	for (uint32_t i = 0;
+	     l->p->on.row->is == PLAT_MODEL && (name = model_load(l->p->on.row->name, i, &text)) != NULL; i++)
 		if (is_wanted(l, name))
 			an_rows_add(&t, (struct an_cell[]){ AN_S(name), AN_S(text) });
 	list_put_table(l, &t);
@@ -176,7 +177,7 @@ int hv_list_mmustat(struct list_hv *l)
 	const bool saved = l->p->on.path && !l->p->on.row->ptt;
 	int rc = saved ? 0 : hv_client_of(l->p, "mmustat", &c);
 
-	if (rc >= 0 && !saved && strcmp(l->p->transport.machine, "niagara"))
+	if (rc >= 0 && !saved && !l->p->transport.kind->mmustat)
 		rc = plat_fail(l->p, TALLY_ENOTSUP, "%s has no MMU statistics; the model '--on niagara' has",
 			       l->p->name);
 	for (uint32_t i = 0; rc >= 0 && i < COUNT(slot); i++) {

@@ -198,7 +198,7 @@ int vf_pick(struct tally_platform *p, const struct hv_transport *l, const struct
 const struct gpci_request *gpci_layout(const struct tally_platform *p, const struct hv_transport *l,
 				       const struct gpci_request *r)
 {
-	uint8_t version = p->on.row->transport && !strcmp(p->on.row->name, "file") ? p->file.version : ASKED_VERSION;
+	uint8_t version = p->on.row->is == PLAT_SAVED ? p->file.version : ASKED_VERSION;
 	const struct gpci_request *here = gpci_request(r->number, l->level, version);
 
 	return here ? here : r;

@@ -69,22 +69,17 @@ static size_t cpu_length(const char *list)
 	return n;
 }
 
-static bool is_local(const struct tally_platform *p)
-{
-	return !strcmp(p->on.row->name, "local");
-}
-
 /* hv_gpci is a PMU of Linux, and where that runs on the machine itself it is asked. */
 static bool is_hypervisors(const struct stat_run *s, const char *item)
 {
 	enum sel_provider who = sel_provider(item);
 
-	return who != SEL_OTHER && !(who == SEL_HV_GPCI && is_local(s->p));
+	return who != SEL_OTHER && !(who == SEL_HV_GPCI && s->p->on.row->is == PLAT_LOCAL);
 }
 
 static int stat_refuse_still(const struct stat_run *s)
 {
-	if (strcmp(s->p->on.row->name, "file"))
+	if (s->p->on.row->is != PLAT_SAVED)
 		return 0;
 	return plat_fail(s->p, TALLY_EINVAL, "%s is a saved reading and does not change: 'tally get' shows it",
 			 s->p->name);
@@ -107,7 +102,7 @@ static int add_cpu(struct stat_all *a, struct stat_run *s, const char *item, siz
 	struct sel sel;
 	char word[64];
 
-	if (rc == -TALLY_EINVAL && !is_local(s->p) && memchr(item, '/', n) &&
+	if (rc == -TALLY_EINVAL && s->p->on.row->is != PLAT_LOCAL && memchr(item, '/', n) &&
 	    sel_parse(&sel, item, n, s->p->asked, &e) < 0)
 		s->p->err = e;
 	snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : 0), item);
@@ -462,7 +457,7 @@ static int stat_validate(const struct stat_all *a)
 		why = "unknown value in an option of stat";
 	else if (o->view && (o->events || o->nmore))
 		why = "events and a view cannot be combined";
-	else if (!o->view && !o->events && !o->nmore && !has_target(o) && !is_local(a->p))
+	else if (!o->view && !o->events && !o->nmore && !has_target(o) && a->p->on.row->is != PLAT_LOCAL)
 		why = "nothing to count: no event and no view";
 	else if (o->npids && o->ntids)
 		why = "processes and threads (-p and -t) cannot be combined";

@@ -90,7 +90,7 @@ static int open_vfalls(struct stat_run *s, struct source *src)
 		rc = vf_pick(s->p, s->transport, &src->s, &src->vf);
 	if (rc < 0)
 		return rc;
-	if (!strcmp(s->transport->machine, "niagara"))
+	if (s->transport->kind->mmustat)
 		return stat_keep_reason(s, src, err_set(&e, TALLY_ENOTSUP, "niagara has no Victoria Falls registers"),
 					&e);
 	src->n = src->vf.all_strands ? s->transport->strands : 1;

@@ -90,7 +90,7 @@ static struct tally_platform *platform(struct fake *f)
 	};
 	assert_int_equal(tally_platform_open(&p, &o), 0);
 	p->transport = (struct hv_transport){
-		.arg = f, .op = &f->op, .machine = "power", .level = 6, .memory = f->memory, .bytes = sizeof(f->memory)
+		.arg = f, .op = &f->op, .level = 6, .memory = f->memory, .bytes = sizeof(f->memory)
 	};
 	p->has_transport = true;
 	return p;

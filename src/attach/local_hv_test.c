@@ -565,7 +565,7 @@ static void a_line_calls_as_in_process(void **state)
 	(void)state;
 	serve(&v, "batoka");
 	assert_int_equal(local_transport_open(&l, v.path, NULL, &e), 0);
-	assert_string_equal(l.machine, "batoka");
+	assert_ptr_equal(l.kind, sun4v_kind("batoka", 4));
 	assert_int_equal(l.sockets, 4);
 	assert_int_equal(l.strands, 256);
 	assert_int_equal(l.bytes, 256 * MMUSTAT_BYTES);
@@ -596,7 +596,7 @@ static void a_line_to_power_has_partition_and_level(void **state)
 	(void)state;
 	serve(&v, "power");
 	assert_int_equal(local_transport_open(&l, v.path, &opts, &e), 0);
-	assert_string_equal(l.machine, "power");
+	assert_null(l.kind);
 	assert_int_equal(l.partition, 3);
 	assert_int_equal(l.level, 6);
 	assert_null(l.op->sun4v);

@@ -155,7 +155,7 @@ static bool is_known(const struct local_hv_machine *m)
 
 	if (!memchr(m->machine, '\0', sizeof(m->machine)) || !local_hv_service(m->machine))
 		return false;
-	if (!strcmp(m->machine, "power"))
+	if (!sun4v_kind(m->machine, 0)) /* POWER */
 		return m->strands == 0 && m->partition && m->partition <= UINT16_MAX && m->level <= UINT8_MAX;
 	kind = sun4v_kind(m->machine, m->sockets);
 	return m->sockets && kind && m->strands == (uint32_t)kind->nodes * kind->strands_per_node &&
@@ -182,6 +182,7 @@ static void hv_transport_fill(struct hv_transport *ret, struct transport *l, con
 {
 	*ret = (struct hv_transport){ .arg = l,
 				      .op = &l->op,
+				      .kind = sun4v_kind(m->machine, m->sockets),
 				      .sockets = m->sockets,
 				      .strands = m->strands,
 				      .strands_per_node = m->strands_per_node,
@@ -190,7 +191,6 @@ static void hv_transport_fill(struct hv_transport *ret, struct transport *l, con
 				      .memory = l->memory,
 				      .base = BASE,
 				      .bytes = l->bytes };
-	snprintf(ret->machine, sizeof(ret->machine), "%s", m->machine);
 	l->ns = m->ns;
 	l->op.now = line_now;
 	l->op.close = line_end;

@@ -489,7 +489,7 @@ static int run_guarded(struct tune *t)
 	const struct plat_row *row = t->p->on.row;
 	struct k_guard g = { 0 };
 	struct err e = { 0 };
-	int rc = row->embedded ? 0 : k_guard_start(&g, tune_undo_settings, t, &e);
+	int rc = row->is == PLAT_MODEL ? 0 : k_guard_start(&g, tune_undo_settings, t, &e);
 
 	if (rc < 0)
 		return plat_fail(t->p, TALLY_EIO, "%s", e.text);
@@ -497,7 +497,7 @@ static int run_guarded(struct tune *t)
 	if (rc < 0)
 		put_back(t);
 	k_guard_end(&g);
-	if (rc >= 0 && row->embedded && !tune_same(&t->best, &t->before))
+	if (rc >= 0 && row->is == PLAT_MODEL && !tune_same(&t->best, &t->before))
 		plat_note(
 			t->p,
 			"%s is a model inside this process: settings are lost when it exits; 'tally machine %s --listen PATH' keeps a model running",
@@ -511,7 +511,7 @@ static int check_options(struct tune *t)
 
 	if (!o->device || o->goal > TALLY_GOAL_THROUGHPUT || o->dry_run > 1 || o->time > TALLY_PTT_TIME_DELTA)
 		return plat_fail(t->p, TALLY_EINVAL, "which device, and for what? latency or throughput");
-	if (!o->argv && !o->duration_ns && !o->dry_run && !t->p->on.row->embedded)
+	if (!o->argv && !o->duration_ns && !o->dry_run && t->p->on.row->is != PLAT_MODEL)
 		return plat_fail(t->p, TALLY_EINVAL, "nothing to measure: give a command, or a duration");
 	if (!o->argv && !o->duration_ns)
 		o->duration_ns = DURATION_NS;

@@ -264,7 +264,7 @@ int sun4v_watch_open(struct sun4v_watch **ret, struct sun4v_client *c, const str
 	w->strands_per_node = l->strands_per_node ? l->strands_per_node : 1;
 	w->nodes = l->sockets < NODES_MOST ? l->sockets : NODES_MOST;
 	w->tick_hz = l->tick_hz;
-	w->zambezis = strcmp(l->machine, "batoka") ? 0 : ZAMBEZIS_MOST;
+	w->zambezis = l->kind ? l->kind->zambezis : 0;
 	rc = o->of == SUN4V_VFALLS ? vfalls_watch(w, c, o, e) : mmustat_watch(w, c, o, e);
 	if (rc < 0)
 		sun4v_watch_close(w);

@@ -15,8 +15,8 @@
 struct hv_transport {
 	void *arg;
 	const struct hv_transport_ops *op;
-	char machine[32];          /* "batoka", "niagara", "power": what answers */
-	uint32_t sockets, strands; /* sun4v */
+	const struct sun4v_kind *kind; /* sun4v: what answers; NULL: POWER */
+	uint32_t sockets, strands;     /* sun4v */
 	uint32_t strands_per_node;
 	uint64_t tick_hz;   /* of a strand's %tick, of POWER's timebase; 0: that of the models */
 	uint16_t partition; /* POWER: who asks */

@@ -423,7 +423,6 @@ int k_gpci_line(struct hv_transport *ret, const char *sysfs, const struct k_gpci
 		g->perf = *perf;
 	*ret = (struct hv_transport){ .arg = g,
 				      .op = &op,
-				      .machine = "POWER",
 				      .partition = (uint16_t)gpci_own_partition(g),
 				      .level = (uint8_t)g->about.version,
 				      .relative = true,

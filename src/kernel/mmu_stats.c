@@ -279,7 +279,7 @@ int k_mmu_line(struct hv_transport *ret, const char *sysfs, struct err *e)
 	};
 	*ret = (struct hv_transport){ .arg = m,
 				      .op = &m->op,
-				      .machine = "niagara",
+				      .kind = sun4v_kind("niagara", 1),
 				      .sockets = 1,
 				      .strands = m->ncpus,
 				      .strands_per_node = m->ncpus,

@@ -97,5 +97,5 @@ int hv_pass(struct hv_transport *l, uint64_t ns, const volatile int *stop)
 
 const struct sun4v_kind *hv_kind(const struct tally_platform *p, const struct hv_transport *l)
 {
-	return p->on.row->embedded ? sun4v_kind(l->machine, l->sockets) : NULL;
+	return p->on.row->is == PLAT_MODEL ? l->kind : NULL;
 }

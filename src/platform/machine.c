@@ -248,7 +248,7 @@ static int host_run(struct host *h)
 
 	if (rc < 0)
 		return rc;
-	if (!on.row->embedded)
+	if (on.row->is != PLAT_MODEL)
 		return err_set(h->e, TALLY_EINVAL,
 			       "cannot run '%s' as a machine (expected kunpeng, niagara, maramba, batoka or power)",
 			       h->m.machine);

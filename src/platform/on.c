@@ -120,14 +120,15 @@ static int file_line(struct tally_platform *p, struct hv_transport *ret, struct 
 }
 
 static const struct plat_row rows[] = {
-	{ "local", "this machine", local_ptt, kernel_line, false, 0 },
-	{ "kunpeng", "a model of PCIe cores with PTT devices", kunpeng_ptt, NULL, true, PLAT_KUNPENG },
-	{ "niagara", "a model of UltraSPARC T1 with MMU statistics", NULL, model_line, true, PLAT_NIAGARA },
-	{ "maramba", "a model of two Victoria Falls chips", NULL, model_line, true, PLAT_VFALLS },
-	{ "batoka", "a model of four Victoria Falls chips with Zambezi hubs", NULL, model_line, true, PLAT_VFALLS },
-	{ "power", "a model of a POWER machine with partitions", NULL, model_line, true, PLAT_POWER },
-	{ "unix", "a platform run by another process, through a socket", unix_ptt, unix_line, false, 0 },
-	{ "file", "saved readings of a hypervisor", NULL, file_line, false, 0 },
+	{ "local", "this machine", local_ptt, kernel_line, PLAT_LOCAL, 0 },
+	{ "kunpeng", "a model of PCIe cores with PTT devices", kunpeng_ptt, NULL, PLAT_MODEL, PLAT_KUNPENG },
+	{ "niagara", "a model of UltraSPARC T1 with MMU statistics", NULL, model_line, PLAT_MODEL, PLAT_NIAGARA },
+	{ "maramba", "a model of two Victoria Falls chips", NULL, model_line, PLAT_MODEL, PLAT_VFALLS },
+	{ "batoka", "a model of four Victoria Falls chips with Zambezi hubs", NULL, model_line, PLAT_MODEL,
+	  PLAT_VFALLS },
+	{ "power", "a model of a POWER machine with partitions", NULL, model_line, PLAT_MODEL, PLAT_POWER },
+	{ "unix", "a platform run by another process, through a socket", unix_ptt, unix_line, PLAT_REMOTE, 0 },
+	{ "file", "saved readings of a hypervisor", NULL, file_line, PLAT_SAVED, 0 },
 };
 static const struct plat_row *const unix_row = &rows[COUNT(rows) - 2], *const file_row = &rows[COUNT(rows) - 1];
 

@@ -15,7 +15,7 @@ static void platforms_are_named_with_their_keys(void **state)
 	assert_int_equal(on.kunpeng.seed, 0);
 	assert_null(on.kunpeng.load);
 	assert_int_equal(plat_parse(&on, "kunpeng,seed=7,load=mixed", &e), 0);
-	assert_true(on.row->embedded);
+	assert_true(on.row->is == PLAT_MODEL);
 	assert_int_equal(on.kunpeng.seed, 7);
 	assert_string_equal(on.kunpeng.load, "mixed");
 	assert_int_equal(plat_parse(&on, "batoka,sockets=3,strands=4,rights=global+htstrand,api=1.0,seed=9", &e), 0);

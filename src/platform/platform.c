@@ -173,7 +173,7 @@ const char *tally_platform_error(const struct tally_platform *p)
 
 static int no_devices(struct tally_platform *p, const char *words)
 {
-	bool named = p->on.row->embedded || p->on.path || strstr(words, "kunpeng");
+	bool named = p->on.row->is == PLAT_MODEL || p->on.path || strstr(words, "kunpeng");
 
 	return plat_fail(p, TALLY_ENOTSUP, "%s%s", *words ? words : "no PTT device",
 			 named ? "" : "; the model '--on kunpeng' has some");

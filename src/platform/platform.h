@@ -27,6 +27,12 @@
 
 /* ---- what --on names -------------------------------------------------------------- */
 struct tally_platform;
+enum plat_kind {
+	PLAT_LOCAL, /* this machine */
+	PLAT_MODEL, /* in this process: it is new each time */
+	PLAT_REMOTE,
+	PLAT_SAVED /* a file: readings that do not change */
+};
 struct plat_row {
 	const char *name; /* "local", "kunpeng"; "unix" and a file are written with a path */
 	const char *text;
@@ -34,8 +40,8 @@ struct plat_row {
 	int (*ptt)(struct tally_platform *p, struct ptt_pmus *ret, struct err *e);
 	/* The transport to its hypervisor; NULL: none. */
 	int (*transport)(struct tally_platform *p, struct hv_transport *ret, struct err *e);
-	bool embedded; /* a model in this process: it is new each time */
-	uint8_t keys;  /* enum plat_family: which keys it takes; 0: none */
+	enum plat_kind is;
+	uint8_t keys; /* enum plat_family: which keys it takes; 0: none */
 };
 enum plat_family {
 	PLAT_KUNPENG = 1,

@@ -132,6 +132,7 @@ static int open_sun4v(struct machine *m, struct hv_transport *l, const struct mo
 		if (rc >= 0)
 			niagara_vcpu(model->niagara, i, m->vcpu[i]);
 	}
+	l->kind = model->kind;
 	l->sockets = model->kind->nodes;
 	l->strands = model->strands;
 	l->strands_per_node = model->kind->strands_per_node;
@@ -183,7 +184,6 @@ int transport_open(struct hv_transport *ret, const struct model_opts *o, struct 
 		return rc;
 	}
 	snprintf(m->what, sizeof(m->what), "the model '%s'", o->machine);
-	snprintf(l.machine, sizeof(l.machine), "%s", o->machine);
 	m->op.what = m->what;
 	l.op = &m->op;
 	l.memory = m->memory;

@@ -174,7 +174,6 @@ static int keep_reply(struct transport_file *f, const char *name, const uint8_t 
 					  .memory = s->memory,
 					  .base = REPLY_BASE,
 					  .bytes = sizeof(s->memory) };
-	snprintf(f->reply.machine, sizeof(f->reply.machine), "power");
 	f->version = (uint8_t)s->all.version_in;
 	f->request = r->number;
 	return 0;

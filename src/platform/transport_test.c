@@ -47,7 +47,7 @@ static void each_model_answers_for_its_strands(void **state)
 
 		o.sockets = row[i].sockets;
 		opened(&l, &o);
-		assert_string_equal(l.machine, row[i].machine);
+		assert_ptr_equal(l.kind, sun4v_kind(row[i].machine, l.sockets));
 		assert_int_equal(l.strands, row[i].strands);
 		assert_int_equal(l.strands_per_node, row[i].of_node);
 		assert_int_equal(sun4v_client_open(&c, &l, &e), 0);

@@ -248,7 +248,7 @@ static int unit_open(struct sample *s, const struct vf_reg *r, uint32_t cpu, uin
 static void note_unmodelled(const struct sample *s, const struct vf_reg *r, uint32_t code)
 {
 	const struct hv_transport *l = s->reader->transport;
-	const struct sun4v_kind *kind = l->op->advance ? sun4v_kind(l->machine, l->sockets) : NULL;
+	const struct sun4v_kind *kind = l->op->advance ? l->kind : NULL;
 	char note[256];
 
 	if (!kind || niagara_models(kind, vf_events_of(r), (uint16_t)code))

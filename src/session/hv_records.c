@@ -218,7 +218,7 @@ static bool hv_takes(const char *platform)
 	if (!strncmp(platform, "unix:", 5))
 		return true;
 	for (uint32_t i = 0; (r = plat_row(i)) != NULL; i++)
-		if (r->embedded && strlen(r->name) == n && !memcmp(r->name, platform, n))
+		if (r->is == PLAT_MODEL && strlen(r->name) == n && !memcmp(r->name, platform, n))
 			return true;
 	return false;
 }
