@@ -95,24 +95,10 @@ struct doctor {
 	bool denied, absent; /* of what is needed */
 };
 
-static const char *cause_name(enum doc_cause cause)
-{
-	static const char *const name[DOC_CAUSES] = {
-		[DOC_OK] = "ok",         [DOC_LESS] = "less",     [DOC_TAKEN] = "taken",   [DOC_OFF] = "off",
-		[DOC_DENIED] = "denied", [DOC_ABSENT] = "absent", [DOC_STATIC] = "static", [DOC_UNKNOWN] = "unknown",
-	};
-
-	return name[cause];
-}
-
-/* Root needs no sudo, and a small system has none. */
-static void drop_sudo(char *command)
-{
-	static const char sudo[] = "sudo ";
-
-	for (char *at; (at = strstr(command, sudo));)
-		memmove(at, at + sizeof(sudo) - 1, strlen(at + sizeof(sudo) - 1) + 1);
-}
+static const char *const cause_name[DOC_CAUSES] = {
+	[DOC_OK] = "ok",         [DOC_LESS] = "less",     [DOC_TAKEN] = "taken",   [DOC_OFF] = "off",
+	[DOC_DENIED] = "denied", [DOC_ABSENT] = "absent", [DOC_STATIC] = "static", [DOC_UNKNOWN] = "unknown",
+};
 
 static void doctor_finding(void *arg, enum doc_row row, enum doc_cause cause, const char *text)
 {
@@ -123,15 +109,17 @@ static void doctor_finding(void *arg, enum doc_row row, enum doc_cause cause, co
 				   .group = is->group,
 				   .title = is->title,
 				   .needed = is->main,
-				   .cause = cause_name(cause),
+				   .cause = cause_name[cause],
 				   .found = text };
+	static const char sudo[] = "sudo ";
 	struct k_fix fix;
 
 	if (!s)
 		s = doc_says(row, DOC_UNKNOWN);
 	fix = k_fix(s->command);
-	if (!geteuid())
-		drop_sudo(fix.text);
+	/* Root needs no sudo, and a small system has none. */
+	for (char *at; !geteuid() && (at = strstr(fix.text, sudo));)
+		memmove(at, at + sizeof(sudo) - 1, strlen(at + sizeof(sudo) - 1) + 1);
 	f.verdict = s->verdict;
 	f.consequence = s->consequence;
 	f.fix = s->how == DOC_FIXES ? fix.text : "";

@@ -32,22 +32,24 @@
 struct doctor {
 	const char *root;
 	const struct k_tries *t;
-	k_found_fn *found;
-	void *arg;
 	bool cpu_opens, bpf; /* what was found out so far */
 	int hardware;        /* of cycles: 0 or -errno; */
 	bool own;            /* and that of own processes only */
 };
-
-static void PRINTF_LIKE(4, 5) say(struct doctor *d, enum doc_row row, enum doc_cause cause, const char *fmt, ...)
-{
+struct found {
+	enum doc_cause cause;
 	char text[256];
+};
+
+static struct found PRINTF_LIKE(2, 3) found(enum doc_cause cause, const char *fmt, ...)
+{
+	struct found f = { .cause = cause };
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	vsnprintf(f.text, sizeof(f.text), fmt, ap);
 	va_end(ap);
-	d->found(d->arg, row, cause, text);
+	return f;
 }
 
 /* What an errno of a trial means. */
@@ -76,6 +78,12 @@ static const char *doctor_why(int rc)
 	return cause_of(rc) == DOC_ABSENT ? "not here" : strerror(-rc);
 }
 
+/* Of a trial: why it failed, or what is there. */
+static struct found found_by_trial(int rc, const char *there)
+{
+	return found(cause_of(rc), "%s", rc < 0 ? doctor_why(rc) : there);
+}
+
 /* The text of a small file: its length, or -errno. */
 static int text_of(const struct doctor *d, const char *path, char *to, size_t n)
 {
@@ -85,10 +93,11 @@ static int text_of(const struct doctor *d, const char *path, char *to, size_t n)
 	return file_small(full, to, n);
 }
 
-static bool number_of(const struct doctor *d, const char *path, long *ret)
+static bool sysctl_read(const struct doctor *d, const char *name, long *ret)
 {
-	char text[32], *end;
+	char path[64], text[32], *end;
 
+	snprintf(path, sizeof(path), "/proc/sys/kernel/%s", name);
 	if (text_of(d, path, text, sizeof(text)) <= 0)
 		return false;
 	*ret = strtol(text, &end, 10);
@@ -126,66 +135,55 @@ static struct k_event user_only(struct k_event ev)
 	return ev;
 }
 
-static void perf_cpu(struct doctor *d)
+static struct found look_perf_cpu(struct doctor *d)
 {
 	int rc = try_open(d, doctor_software_event(PERF_COUNT_SW_CPU_CLOCK, FIRING_NS), false);
 
 	d->cpu_opens = rc >= 0;
-	say(d, DOC_perf_cpu, cause_of(rc), "%s", rc < 0 ? doctor_why(rc) : "software events of all processes on a CPU");
+	return found_by_trial(rc, "software events of all processes on a CPU");
 }
 
-static void perf_task(struct doctor *d)
+static struct found look_perf_task(struct doctor *d)
 {
 	struct k_event clock = doctor_software_event(PERF_COUNT_SW_TASK_CLOCK, 0);
-	int all = try_open(d, clock, true), user = all < 0 ? try_open(d, user_only(clock), true) : 0;
+	int user;
 
-	if (user < 0)
-		say(d, DOC_perf_task, cause_of(user), "%s", doctor_why(user));
-	else
-		say(d, DOC_perf_task, all < 0 ? DOC_LESS : DOC_OK, "%s",
-		    all < 0 ? "in user mode" : "user and kernel mode");
+	if (try_open(d, clock, true) >= 0)
+		return found(DOC_OK, "user and kernel mode");
+	user = try_open(d, user_only(clock), true);
+	return user < 0 ? found_by_trial(user, "") : found(DOC_LESS, "in user mode");
 }
 
-static void perf_overflow(struct doctor *d)
+static struct found look_perf_overflow(struct doctor *d)
 {
 	struct k_event clock = doctor_software_event(PERF_COUNT_SW_CPU_CLOCK, FIRING_NS);
 	struct k_event cycles = doctor_hardware_event(PERF_COUNT_HW_CPU_CYCLES, FIRING_CYCLES);
 	struct k_event user = user_only(clock);
-	int rc = d->t->overflow(d->t->arg, &clock, false), own, hard;
+	int rc = d->t->overflow(d->t->arg, &clock, false), hard;
 
-	if (rc == 0) {
-		say(d, DOC_perf_overflow, DOC_ABSENT, "a clock of %u us never told", FIRING_NS / 1000);
-		return;
-	}
-	if (rc < 0) {
-		own = d->t->overflow(d->t->arg, &user, true);
-		say(d, DOC_perf_overflow, own > 0 ? DOC_LESS : cause_of(rc), "%s",
-		    own > 0 ? "own processes" : doctor_why(rc));
-		return;
-	}
+	if (rc == 0)
+		return found(DOC_ABSENT, "a clock of %u us never told", FIRING_NS / 1000);
+	if (rc < 0)
+		return d->t->overflow(d->t->arg, &user, true) > 0 ? found(DOC_LESS, "own processes") :
+								    found_by_trial(rc, "");
 	hard = d->t->overflow(d->t->arg, &cycles, false);
-	say(d, DOC_perf_overflow, DOC_OK, "cpu_clock%s",
-	    hard > 0  ? ", cpu_cycles" :
-	    hard == 0 ? "; cpu_cycles never fired" :
-			"");
+	return found(DOC_OK, "cpu_clock%s", hard > 0 ? ", cpu_cycles" : hard == 0 ? "; cpu_cycles never fired" : "");
 }
 
-static void perf_hardware(struct doctor *d)
+static struct found look_perf_hardware(struct doctor *d)
 {
-	struct k_event cycles = doctor_hardware_event(PERF_COUNT_HW_CPU_CYCLES, 0),
-		       instructions = doctor_hardware_event(PERF_COUNT_HW_INSTRUCTIONS, 0);
+	struct k_event cycles = doctor_hardware_event(PERF_COUNT_HW_CPU_CYCLES, 0);
 
 	d->hardware = try_open(d, cycles, false);
 	d->own = cause_of(d->hardware) == DOC_DENIED;
 	if (d->own)
 		d->hardware = try_open(d, user_only(cycles), true);
 	if (d->hardware < 0)
-		say(d, DOC_perf_hardware, cause_of(d->hardware), "%s", doctor_why(d->hardware));
-	else if (d->own)
-		say(d, DOC_perf_hardware, DOC_LESS, "cpu_cycles of own processes");
-	else
-		say(d, DOC_perf_hardware, DOC_OK, "%s",
-		    try_open(d, instructions, false) < 0 ? "cpu_cycles, not instructions" : "cpu_cycles, instructions");
+		return found_by_trial(d->hardware, "");
+	if (d->own)
+		return found(DOC_LESS, "cpu_cycles of own processes");
+	return found(DOC_OK, "cpu_cycles, %sinstructions",
+		     try_open(d, doctor_hardware_event(PERF_COUNT_HW_INSTRUCTIONS, 0), false) < 0 ? "not " : "");
 }
 
 /* The first named event of the first PMU of the CPU that has one. False: there is none. */
@@ -214,21 +212,19 @@ static bool raw_event(const struct doctor *d, struct k_event *ev, char *name, si
 	return found;
 }
 
-static void perf_raw(struct doctor *d)
+static struct found look_perf_raw(struct doctor *d)
 {
 	char name[160] = "";
 	struct k_event ev = { 0 };
 	int rc;
 
-	if (!raw_event(d, &ev, name, sizeof(name))) {
-		say(d, DOC_perf_raw, DOC_ABSENT, "no PMU of the CPU names one");
-		return;
-	}
+	if (!raw_event(d, &ev, name, sizeof(name)))
+		return found(DOC_ABSENT, "no PMU of the CPU names one");
 	rc = try_open(d, ev, false);
-	say(d, DOC_perf_raw, cause_of(rc), "%s%s%s", name, rc < 0 ? ": " : "", rc < 0 ? doctor_why(rc) : "");
+	return found(cause_of(rc), "%s%s%s", name, rc < 0 ? ": " : "", rc < 0 ? doctor_why(rc) : "");
 }
 
-static void perf_tracepoint(struct doctor *d)
+static struct found look_perf_tracepoint(struct doctor *d)
 {
 	static const char *const at[] = { "/sys/kernel/tracing/events/sched/sched_switch/id",
 					  "/sys/kernel/debug/tracing/events/sched/sched_switch/id" };
@@ -238,33 +234,24 @@ static void perf_tracepoint(struct doctor *d)
 
 	for (size_t i = 0; i < COUNT(at) && rc < 0 && rc != -EACCES; i++)
 		rc = text_of(d, at[i], text, sizeof(text));
-	if (rc == -ENOENT && text_of(d, "/proc/filesystems", known, sizeof(known)) > 0 && strstr(known, "\ttracefs")) {
-		say(d, DOC_perf_tracepoint, DOC_OFF, "tracefs is not mounted");
-		return;
-	}
+	if (rc == -ENOENT && text_of(d, "/proc/filesystems", known, sizeof(known)) > 0 && strstr(known, "\ttracefs"))
+		return found(DOC_OFF, "tracefs is not mounted");
 	if (rc >= 0 && !text_u64(text, &ev.config))
 		rc = -EIO;
-	if (rc >= 0)
-		rc = try_open(d, ev, false);
-	say(d, DOC_perf_tracepoint, cause_of(rc), "%s", rc < 0 ? doctor_why(rc) : "sched:sched_switch");
+	return found_by_trial(rc >= 0 ? try_open(d, ev, false) : rc, "sched:sched_switch");
 }
 
-static void perf_precise(struct doctor *d)
+static struct found look_perf_precise(struct doctor *d)
 {
 	struct k_event ev = doctor_hardware_event(PERF_COUNT_HW_CPU_CYCLES, FIRING_CYCLES);
 
-	if (d->hardware < 0) {
-		say(d, DOC_perf_precise, cause_of(d->hardware) == DOC_DENIED ? DOC_DENIED : DOC_ABSENT,
-		    "no hardware events");
-		return;
-	}
+	if (d->hardware < 0)
+		return found(cause_of(d->hardware) == DOC_DENIED ? DOC_DENIED : DOC_ABSENT, "no hardware events");
 	ev.exclude_kernel = d->own;
 	for (ev.precise_ip = 3; ev.precise_ip && try_open(d, ev, d->own) < 0;)
 		ev.precise_ip--;
-	if (ev.precise_ip)
-		say(d, DOC_perf_precise, DOC_OK, "precise_1 to precise_%u", ev.precise_ip);
-	else
-		say(d, DOC_perf_precise, DOC_ABSENT, "precise_0 only");
+	return ev.precise_ip ? found(DOC_OK, "precise_1 to precise_%u", ev.precise_ip) :
+			       found(DOC_ABSENT, "precise_0 only");
 }
 
 /* ---- counters --------------------------------------------------------------------------------- */
@@ -293,174 +280,160 @@ static uint32_t pmu_names(const struct doctor *d, bool core, const char *prefix,
 	return count;
 }
 
-static void doctor_pmus(struct doctor *d)
+static struct found look_pmus(struct doctor *d)
 {
 	char core[200], all[200];
-	bool has = pmu_names(d, true, "", core, sizeof(core)) > 0;
 	uint32_t n = pmu_names(d, false, "", all, sizeof(all));
 
-	say(d, DOC_pmus, has ? DOC_OK : DOC_ABSENT, has ? "of the CPU: %s; %u in all" : "%s",
-	    has ? core :
-	    n   ? all :
-		  "none",
-	    n);
+	if (pmu_names(d, true, "", core, sizeof(core)))
+		return found(DOC_OK, "of the CPU: %s; %u in all", core, n);
+	return found(DOC_ABSENT, "%s", n ? all : "none");
 }
 
-static void doctor_counters(struct doctor *d)
+static struct found look_counters(struct doctor *d)
 {
 	struct k_event ev = doctor_hardware_event(PERF_COUNT_HW_INSTRUCTIONS, 0);
 	int n;
 
 	ev.exclude_kernel = d->own;
 	n = d->t->pinned(d->t->arg, &ev, d->own);
-	if (n > 0)
-		say(d, DOC_counters, DOC_OK, "%d of instructions", n);
-	else
-		say(d, DOC_counters, n ? cause_of(n) : DOC_TAKEN, "%s", n ? doctor_why(n) : "none is free");
+	return n > 0 ? found(DOC_OK, "%d of instructions", n) :
+	       n     ? found_by_trial(n, "") :
+		       found(DOC_TAKEN, "none is free");
 }
 
-static void nmi_watchdog(struct doctor *d)
+static struct found look_nmi_watchdog(struct doctor *d)
 {
 	long v;
 
-	if (!number_of(d, "/proc/sys/kernel/nmi_watchdog", &v))
-		say(d, DOC_nmi_watchdog, DOC_OK, "not in this kernel");
-	else
-		say(d, DOC_nmi_watchdog, v ? DOC_TAKEN : DOC_OK, "%s", v ? "on" : "off");
+	if (!sysctl_read(d, "nmi_watchdog", &v))
+		return found(DOC_OK, "not in this kernel");
+	return v ? found(DOC_TAKEN, "on") : found(DOC_OK, "off");
 }
 
-static void sample_rate(struct doctor *d)
+static struct found look_sample_rate(struct doctor *d)
 {
 	long v;
 
-	if (!number_of(d, "/proc/sys/kernel/perf_event_max_sample_rate", &v))
-		say(d, DOC_sample_rate, DOC_UNKNOWN, "perf_event_max_sample_rate can't be read");
-	else
-		say(d, DOC_sample_rate, v < (long)USUAL_RATE ? DOC_LESS : DOC_OK, "%ld a second on a CPU", v);
+	if (!sysctl_read(d, "perf_event_max_sample_rate", &v))
+		return found(DOC_UNKNOWN, "perf_event_max_sample_rate can't be read");
+	return found(v < (long)USUAL_RATE ? DOC_LESS : DOC_OK, "%ld a second on a CPU", v);
 }
 
-static void cpu_time(struct doctor *d)
+static struct found look_cpu_time(struct doctor *d)
 {
 	long v;
 
-	if (!number_of(d, "/proc/sys/kernel/perf_cpu_time_max_percent", &v))
-		say(d, DOC_cpu_time, DOC_UNKNOWN, "perf_cpu_time_max_percent can't be read");
-	else if (v <= 0 || v >= 100)
-		say(d, DOC_cpu_time, DOC_OK, "no limit");
-	else
-		say(d, DOC_cpu_time, v < (long)USUAL_PERCENT ? DOC_LESS : DOC_OK, "%ld %% of a CPU", v);
+	if (!sysctl_read(d, "perf_cpu_time_max_percent", &v))
+		return found(DOC_UNKNOWN, "perf_cpu_time_max_percent can't be read");
+	if (v <= 0 || v >= 100)
+		return found(DOC_OK, "no limit");
+	return found(v < (long)USUAL_PERCENT ? DOC_LESS : DOC_OK, "%ld %% of a CPU", v);
 }
 
-static void doctor_pfm(struct doctor *d)
+static struct found look_pfm(struct doctor *d)
 {
 	struct arena a = { 0 };
 	const char **names;
 	uint32_t n = 0;
-	int version = k_pfm_version();
+	int version = k_pfm_version(), rc = version < 0 ? version : k_pfm_names(&a, &names, &n);
 
-	if (version < 0)
-		say(d, DOC_pfm, DOC_ABSENT, "libpfm4 is not there");
-	else if (k_pfm_names(&a, &names, &n) < 0)
-		say(d, DOC_pfm, DOC_UNKNOWN, "out of memory");
-	else
-		say(d, DOC_pfm, n ? DOC_OK : DOC_LESS, "libpfm%d: %u events of this CPU", version >> 16, n);
+	(void)d;
 	arena_free(&a);
+	if (version < 0)
+		return found(DOC_ABSENT, "libpfm4 is not there");
+	if (rc < 0)
+		return found(DOC_UNKNOWN, "out of memory");
+	return found(n ? DOC_OK : DOC_LESS, "libpfm%d: %u events of this CPU", version >> 16, n);
 }
 
 /* ---- BPF ------------------------------------------------------------------------------------------ */
 
-static void doctor_bpf(struct doctor *d)
+static struct found look_bpf(struct doctor *d)
 {
 	struct k_event clock = doctor_software_event(PERF_COUNT_SW_CPU_CLOCK, FIRING_NS);
 	int rc = d->t->bpf(d->t->arg, &clock);
 
 	d->bpf = rc > 0;
-	if (rc < 0)
-		say(d, DOC_bpf, cause_of(rc), "%s", doctor_why(rc));
-	else
-		say(d, DOC_bpf, rc ? DOC_OK : DOC_LESS, "%s",
-		    rc ? "loaded, attached to cpu_clock, and run by it" : "never run");
+	return rc ? found_by_trial(rc, "loaded, attached to cpu_clock, and run by it") : found(DOC_LESS, "never run");
 }
 
-static void doctor_ring(struct doctor *d)
+static struct found look_ring(struct doctor *d)
 {
-	int rc = d->t->map(d->t->arg, true, RING);
-
-	say(d, DOC_ring, cause_of(rc), "%s", rc < 0 ? doctor_why(rc) : "");
+	return found_by_trial(d->t->map(d->t->arg, true, RING), "");
 }
 
-static void doctor_btf(struct doctor *d)
+static struct found look_btf(struct doctor *d)
 {
 	static const unsigned char magic[2][2] = { { 0x9f, 0xeb }, { 0xeb, 0x9f } };
 	char head[8] = "";
 	int n = text_of(d, "/sys/kernel/btf/vmlinux", head, sizeof(head));
 
-	if (n < 0)
-		say(d, DOC_btf, cause_of(n), "%s", doctor_why(n));
-	else if (n < 2 || (memcmp(head, magic[0], 2) && memcmp(head, magic[1], 2)))
-		say(d, DOC_btf, DOC_UNKNOWN, "not BTF");
-	else
-		say(d, DOC_btf, DOC_OK, "%s", "");
+	if (n >= 0 && (n < 2 || (memcmp(head, magic[0], 2) && memcmp(head, magic[1], 2))))
+		return found(DOC_UNKNOWN, "not BTF");
+	return found_by_trial(n, "");
 }
 
-static void doctor_memlock(struct doctor *d)
+static struct found look_memlock(struct doctor *d)
 {
 	int rc = d->t->map(d->t->arg, false, MEMORY);
 
-	if (rc >= 0)
-		say(d, DOC_memlock, DOC_OK, "a map of %u MiB", MEMORY >> 20);
-	else
-		say(d, DOC_memlock, rc == -EPERM && d->bpf ? DOC_LESS : cause_of(rc), "a map of %u MiB: %s",
-		    MEMORY >> 20, doctor_why(rc));
+	return found(rc == -EPERM && d->bpf ? DOC_LESS : cause_of(rc), "a map of %u MiB%s%s", MEMORY >> 20,
+		     rc < 0 ? ": " : "", rc < 0 ? doctor_why(rc) : "");
 }
 
-static void bpf_users(struct doctor *d)
+static struct found look_bpf_users(struct doctor *d)
 {
 	bool may = d->t->may(d->t->arg, CAP_BPF);
 	long v;
 
-	if (!number_of(d, "/proc/sys/kernel/unprivileged_bpf_disabled", &v))
-		say(d, DOC_bpf_users, may ? DOC_OK : DOC_UNKNOWN, "not in this kernel");
-	else
-		say(d, DOC_bpf_users, may ? DOC_OK : DOC_DENIED, "unprivileged_bpf_disabled is %ld", v);
+	if (!sysctl_read(d, "unprivileged_bpf_disabled", &v))
+		return found(may ? DOC_OK : DOC_UNKNOWN, "not in this kernel");
+	return found(may ? DOC_OK : DOC_DENIED, "unprivileged_bpf_disabled is %ld", v);
 }
 
 /* ---- rights ------------------------------------------------------------------------------------------- */
 
-static void doctor_paranoid(struct doctor *d)
+static struct found look_paranoid(struct doctor *d)
 {
 	long v;
 
-	if (!number_of(d, "/proc/sys/kernel/perf_event_paranoid", &v))
-		say(d, DOC_paranoid, d->cpu_opens ? DOC_OK : DOC_UNKNOWN, "not in this kernel");
-	else
-		say(d, DOC_paranoid, d->cpu_opens ? DOC_OK : DOC_DENIED, "%ld%s", v,
-		    d->cpu_opens && v > 0 ? " (not for us)" : "");
+	if (!sysctl_read(d, "perf_event_paranoid", &v))
+		return found(d->cpu_opens ? DOC_OK : DOC_UNKNOWN, "not in this kernel");
+	return found(d->cpu_opens ? DOC_OK : DOC_DENIED, "%ld%s", v, d->cpu_opens && v > 0 ? " (not for us)" : "");
 }
 
-static void doctor_capability(struct doctor *d, enum doc_row row, unsigned number)
+static struct found found_capability(const struct doctor *d, unsigned number)
 {
-	bool has = d->t->may(d->t->arg, number), admin = !has && d->t->may(d->t->arg, CAP_SYS_ADMIN);
-
 	/* CAP_SYS_ADMIN includes the finer two that Linux 5.8 took out of it. */
-	admin &= number == CAP_PERFMON || number == CAP_BPF;
-	say(d, row, has || admin ? DOC_OK : DOC_DENIED, "%s",
-	    has   ? "granted" :
-	    admin ? "granted with cap_sys_admin" :
-		    "not granted");
+	const bool finer = number == CAP_PERFMON || number == CAP_BPF;
+
+	if (d->t->may(d->t->arg, number))
+		return found(DOC_OK, "granted");
+	return finer && d->t->may(d->t->arg, CAP_SYS_ADMIN) ? found(DOC_OK, "granted with cap_sys_admin") :
+							      found(DOC_DENIED, "not granted");
 }
 
-static void cap_sys_admin(struct doctor *d)
+#define LOOK_CAPABILITY(row, number)                     \
+	static struct found look_##row(struct doctor *d) \
+	{                                                \
+		return found_capability(d, number);      \
+	}
+LOOK_CAPABILITY(cap_perfmon, CAP_PERFMON)
+LOOK_CAPABILITY(cap_bpf, CAP_BPF)
+LOOK_CAPABILITY(cap_syslog, CAP_SYSLOG)
+LOOK_CAPABILITY(cap_sys_ptrace, CAP_SYS_PTRACE)
+
+static struct found look_cap_sys_admin(struct doctor *d)
 {
-	bool has = d->t->may(d->t->arg, CAP_SYS_ADMIN), wanted = !d->cpu_opens && d->t->may(d->t->arg, CAP_PERFMON);
+	bool wanted = !d->cpu_opens && d->t->may(d->t->arg, CAP_PERFMON);
 
-	say(d, DOC_cap_sys_admin, has || !wanted ? DOC_OK : DOC_DENIED, "%s",
-	    has    ? "granted" :
-	    wanted ? "not granted" :
-		     "not needed");
+	if (!wanted && !d->t->may(d->t->arg, CAP_SYS_ADMIN))
+		return found(DOC_OK, "not needed");
+	return found_capability(d, CAP_SYS_ADMIN);
 }
 
-static void doctor_kallsyms(struct doctor *d)
+static struct found look_kallsyms(struct doctor *d)
 {
 	char path[512];
 	long v = 0;
@@ -468,125 +441,120 @@ static void doctor_kallsyms(struct doctor *d)
 
 	snprintf(path, sizeof(path), "%s/proc/kallsyms", d->root);
 	hidden = kallsyms_hidden(path);
-	number_of(d, "/proc/sys/kernel/kptr_restrict", &v);
+	sysctl_read(d, "kptr_restrict", &v);
 	if (hidden < 0)
-		say(d, DOC_kallsyms, cause_of(hidden), "%s", strerror(-hidden));
-	else if (!hidden)
-		say(d, DOC_kallsyms, DOC_OK, "addresses are shown");
-	else
-		say(d, DOC_kallsyms, v > 1 ? DOC_OFF : DOC_DENIED, "all addresses are 0 (kptr_restrict %ld)", v);
+		return found(cause_of(hidden), "%s", strerror(-hidden));
+	if (!hidden)
+		return found(DOC_OK, "addresses are shown");
+	return found(v > 1 ? DOC_OFF : DOC_DENIED, "all addresses are 0 (kptr_restrict %ld)", v);
 }
 
 /* ---- other counters ------------------------------------------------------------------------------------- */
 
-static void doctor_ptt(struct doctor *d)
+static struct found look_ptt(struct doctor *d)
 {
 	char names[200], tune[300];
-	uint32_t n = pmu_names(d, false, "hisi_ptt", names, sizeof(names));
-	int rc;
 
-	if (!n) {
-		say(d, DOC_ptt, DOC_ABSENT, "no such device");
-		return;
-	}
+	if (!pmu_names(d, false, "hisi_ptt", names, sizeof(names)))
+		return found(DOC_ABSENT, "no such device");
 	snprintf(tune, sizeof(tune), "/sys/bus/event_source/devices/%.*s/tune/qos_tx_cpl", (int)strcspn(names, ","),
 		 names);
-	rc = access_of(d, tune, R_OK | W_OK);
-	say(d, DOC_ptt, rc == -EACCES ? DOC_DENIED : DOC_OK, "%s", names);
+	return found(access_of(d, tune, R_OK | W_OK) == -EACCES ? DOC_DENIED : DOC_OK, "%s", names);
 }
 
-static void doctor_gpci(struct doctor *d)
+static struct found look_gpci(struct doctor *d)
 {
 	char names[200];
-	bool has = pmu_names(d, false, "hv_gpci", names, sizeof(names)) > 0;
 
-	say(d, DOC_gpci, has ? DOC_OK : DOC_ABSENT, "%s", has ? names : "no such PMU");
+	return pmu_names(d, false, "hv_gpci", names, sizeof(names)) ? found(DOC_OK, "%s", names) :
+								      found(DOC_ABSENT, "no such PMU");
 }
 
-static void mmu_stats(struct doctor *d)
+static struct found look_mmu_stats(struct doctor *d)
 {
-	int rc = access_of(d, "/sys/devices/system/cpu/cpu0/mmu_stats", R_OK | X_OK);
-
-	say(d, DOC_mmu_stats, cause_of(rc), "%s", rc < 0 ? doctor_why(rc) : "cpu0/mmu_stats");
+	return found_by_trial(access_of(d, "/sys/devices/system/cpu/cpu0/mmu_stats", R_OK | X_OK), "cpu0/mmu_stats");
 }
 
 /* ---- programs --------------------------------------------------------------------------------------------- */
 
-/* "QEMU emulator version 11.1.0 (...)" */
-static bool qemu_version(const struct doctor *d, const char *program, unsigned *major, unsigned *minor)
+/* What `program --version` says first, from `word` on. NULL: it does not run, or says something else. */
+static const char *version_line(const struct doctor *d, const char *program, const char *word, char *line, size_t n)
 {
 	const char *const argv[] = { program, "--version", NULL };
-	char line[256];
-	const char *at;
 
-	if (d->t->first_line(d->t->arg, argv, line, sizeof(line)) <= 0)
-		return false;
-	at = strstr(line, "version ");
-	return at && sscanf(at, "version %u.%u", major, minor) == 2;
+	return d->t->first_line(d->t->arg, argv, line, n) > 0 ? strstr(line, word) : NULL;
 }
 
-static void doctor_qemu(struct doctor *d)
+/* "QEMU emulator version 11.1.0 (...)" */
+static struct found look_qemu(struct doctor *d)
 {
 	static const char *const programs[] = { "qemu-system-ppc64", "qemu-system-aarch64", "qemu-system-x86_64" };
-	unsigned major = 0, minor = 0;
-	size_t i = 0;
+	unsigned major, minor;
+	char line[256];
 
-	while (i < COUNT(programs) && !qemu_version(d, programs[i], &major, &minor))
-		i++;
-	if (i == COUNT(programs))
-		say(d, DOC_qemu, DOC_ABSENT, "not there");
-	else
-		say(d, DOC_qemu, i == 0 && major * 100 + minor >= 1101 ? DOC_OK : DOC_LESS, "%s %u.%u", programs[i],
-		    major, minor);
+	for (size_t i = 0; i < COUNT(programs); i++) {
+		const char *at = version_line(d, programs[i], "version ", line, sizeof(line));
+
+		if (at && sscanf(at, "version %u.%u", &major, &minor) == 2)
+			return found(i == 0 && major * 100 + minor >= 1101 ? DOC_OK : DOC_LESS, "%s %u.%u", programs[i],
+				     major, minor);
+	}
+	return found(DOC_ABSENT, "not there");
 }
 
-static bool has_fusermount(const struct doctor *d)
-{
-	const char *const argv[] = { "fusermount3", "--version", NULL };
-	char line[64];
-
-	return d->t->may(d->t->arg, CAP_SYS_ADMIN) || d->t->first_line(d->t->arg, argv, line, sizeof(line)) > 0;
-}
-
-static void doctor_fuse(struct doctor *d)
+static struct found look_fuse(struct doctor *d)
 {
 	int device = access_of(d, "/dev/fuse", R_OK | W_OK);
+	char line[64];
 
 	if (device < 0)
-		say(d, DOC_fuse, device == -ENOENT ? DOC_OFF : DOC_DENIED, "/dev/fuse: %s", strerror(-device));
-	else if (!has_fusermount(d))
-		say(d, DOC_fuse, DOC_LESS, "no fusermount3");
-	else
-		say(d, DOC_fuse, DOC_OK, "/dev/fuse");
+		return found(device == -ENOENT ? DOC_OFF : DOC_DENIED, "/dev/fuse: %s", strerror(-device));
+	if (!d->t->may(d->t->arg, CAP_SYS_ADMIN) && !version_line(d, "fusermount3", "", line, sizeof(line)))
+		return found(DOC_LESS, "no fusermount3");
+	return found(DOC_OK, "/dev/fuse");
 }
 
 /* ---- all of it ---------------------------------------------------------------------------------------------- */
 
-void k_doctor(const char *root, const struct k_tries *tries, k_found_fn *found, void *arg)
+void k_doctor(const char *root, const struct k_tries *tries, k_found_fn *tell, void *arg)
 {
-	static void (*const step[])(struct doctor * d) = {
-		perf_cpu,        perf_task,      perf_overflow, perf_hardware,   perf_raw,
-		perf_tracepoint, perf_precise,   doctor_pmus,   doctor_counters, nmi_watchdog,
-		sample_rate,     cpu_time,       doctor_pfm,    doctor_bpf,      doctor_ring,
-		doctor_btf,      doctor_memlock, bpf_users,     doctor_paranoid,
-	};
-	static const struct {
-		enum doc_row row;
-		unsigned number;
-	} caps[] = {
-		{ DOC_cap_perfmon, CAP_PERFMON },
-		{ DOC_cap_bpf, CAP_BPF },
-		{ DOC_cap_syslog, CAP_SYSLOG },
-		{ DOC_cap_sys_ptrace, CAP_SYS_PTRACE },
-	};
-	static void (*const rest[])(struct doctor * d) = { cap_sys_admin, doctor_kallsyms, doctor_ptt, doctor_gpci,
-							   mmu_stats,     doctor_qemu,     doctor_fuse };
-	struct doctor d = { .root = root, .t = tries ? tries : &k_system_calls, .found = found, .arg = arg };
+	/* In the order of doctor.def: what a row finds out, later ones use. Those behind fuse are tried elsewhere. */
+	static struct found (*const look[])(struct doctor * d) = { look_perf_cpu,
+								   look_perf_task,
+								   look_perf_overflow,
+								   look_perf_hardware,
+								   look_perf_raw,
+								   look_perf_tracepoint,
+								   look_perf_precise,
+								   look_pmus,
+								   look_counters,
+								   look_nmi_watchdog,
+								   look_sample_rate,
+								   look_cpu_time,
+								   look_pfm,
+								   look_bpf,
+								   look_ring,
+								   look_btf,
+								   look_memlock,
+								   look_bpf_users,
+								   look_paranoid,
+								   look_cap_perfmon,
+								   look_cap_bpf,
+								   look_cap_syslog,
+								   look_cap_sys_ptrace,
+								   look_cap_sys_admin,
+								   look_kallsyms,
+								   look_ptt,
+								   look_gpci,
+								   look_mmu_stats,
+								   look_qemu,
+								   look_fuse };
+	struct doctor d = { .root = root, .t = tries ? tries : &k_system_calls };
 
-	for (size_t i = 0; i < COUNT(step); i++)
-		step[i](&d);
-	for (size_t i = 0; i < COUNT(caps); i++)
-		doctor_capability(&d, caps[i].row, caps[i].number);
-	for (size_t i = 0; i < COUNT(rest); i++)
-		rest[i](&d);
+	static_assert(COUNT(look) == DOC_fuse + 1, "the rows of doctor.def");
+	for (int row = 0; row <= DOC_fuse; row++) {
+		const struct found f = look[row](&d);
+
+		tell(arg, (enum doc_row)row, f.cause, f.text);
+	}
 }
