@@ -700,3 +700,19 @@ $both"
   for i in 1 2; do "$TALLY" export -o piped --partition host --host h - 2>/dev/null < <(cat "$TRACE"); done
   [ "$(find piped -name '*.parquet' | wc -l)" -eq 2 ]
 }
+
+# Offset 315120 is a whole number of records behind the header, in one AUX buffer: a burst is cut in two there.
+@test "a cut of whole records within one AUX buffer was told at time 0, spanned by latencies, and held against the machine" {
+  cd "$BATS_TEST_TMPDIR"
+  "$TALLY" record --on kunpeng,load=p2p,seed=1 --duration 20 -o t.data -e hisi_ptt0_2/filter=0x80004,type=7,direction=2,format=1/ 2>/dev/null
+  { head -c 315120 t.data; tail -c +$((315120 + 32000 + 1)) t.data; } >cut.data
+  most=$("$TALLY" report --json t.data | sed -n 's/.*"last completion".*"max":\([0-9]*\).*/\1/p')
+  [ "$("$TALLY" report --json cut.data | sed -n 's/.*"last completion".*"max":\([0-9]*\).*/\1/p')" = "$most" ]
+  run "$TALLY" report --json cut.data
+  [[ $output == *'"span_at_least":true,"gaps":1,"gap_bytes":32000'*'"unexpected_completions":0'* ]]
+  [[ $output == *'"type":"gap","time":2032888,"offset":315120,"bytes":32000,'*'"why":"AUX data is shorter than its size: cut out here"'*'"until":2224330'* ]]
+  [[ $output != *'"type":"error"'* ]]
+  run "$TALLY" check -i cut.data ptt
+  [ "$status" -eq 0 ]
+  [[ $output != *broken* ]]
+}

@@ -273,17 +273,21 @@ static void gaps_table(struct an_page *p, const struct ptt_page_in *in)
 		[PTT_GAP_TRUNCATED_END] = "AUX data is flagged truncated",
 		[PTT_GAP_LOST] = "the kernel lost records about AUX data",
 		[PTT_GAP_DAMAGE] = "bytes make no record",
+		[PTT_GAP_CUT] = "AUX data is shorter than its size: cut out here",
+		[PTT_GAP_CUT_SOMEWHERE] = "AUX data is shorter than its size: cut out somewhere behind",
+		[PTT_GAP_BROKEN_OFF] = "requests and completions break off where Time jumps",
+		[PTT_GAP_SHORT] = "AUX records tell of more data",
 	};
 	static const struct an_column col[] = {
 		{ "time", "after time", AN_TICKS },         { "offset", "before offset", AN_HEX },
 		{ "bytes", "missing, at least", AN_BYTES }, { "cut", "requests cut off", AN_COUNT },
 		{ "why", "known from", AN_TEXT },           { "device", "device", AN_TEXT },
-		{ "passed_over", "passed over", AN_BYTES },
+		{ "passed_over", "passed over", AN_BYTES }, { "until", "before time", AN_TICKS },
 	};
 	const struct ptt_report *r = in->r;
 	struct an_part *t = r->gaps ? an_page_table(p, "gap", "Where records are missing", col, COUNT(col)) : NULL;
 	uint32_t n = page_limit_rows(in, r->ngaps, t);
-	uint64_t passed = 0;
+	uint64_t passed = 0, until = 0;
 
 	for (uint32_t i = 0; t && i < n; i++) {
 		const struct ptt_gap_row *h = &r->gap[i];
@@ -291,13 +295,17 @@ static void gaps_table(struct an_page *p, const struct ptt_page_in *in)
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){ AN_U(h->time), AN_U(h->offset), page_cell_time(h->bytes, h->bytes),
 						     page_cell_time(r->matched, h->cut), AN_S(why[h->why]),
-						     AN_S(in->device_name(in->arg, h->device)), AN_U(h->passed) });
+						     AN_S(in->device_name(in->arg, h->device)), AN_U(h->passed),
+						     page_cell_time(h->until, h->until) });
 		passed |= h->passed;
+		until |= h->until;
 	}
 	if (!t)
 		return;
 	if (!passed)
 		page_skip_columns(t, 6, 6);
+	if (!until)
+		page_skip_columns(t, 7, 7);
 	t->table.left_out = r->gaps - n;
 	lead_device(in, t, 5);
 	an_explain(

@@ -616,6 +616,7 @@ static void judge_place(struct judge *j, const char *key, const struct event *e)
 
 static void judge_gap(struct judge *j)
 {
+	const struct world *w = &j->t->w[device_of(j->l.p)];
 	const struct gap *h = NULL;
 
 	for (uint32_t i = 0; i < j->t->gaps; i++)
@@ -626,6 +627,7 @@ static void judge_gap(struct judge *j)
 	want(&j->l, "bytes", h->bytes);
 	want(&j->l, "passed_over", 0);
 	want(&j->l, "cut", h->cut);
+	want_near(&j->l, "until", w->wide && !w->delta ? (double)h->behind->seen : (double)NAN, 0);
 	judge_place(j, "offset", h->behind);
 }
 

@@ -92,6 +92,21 @@ PTT_INLINE uint32_t ptt_disabled_bytes(uint32_t dw1, uint32_t length)
 	return first + (last & (uint32_t)((int32_t)(1 - length) >> 31));
 }
 
+/* Of a read: where its first byte is in its DW, and how many it asks for: holes between enabled bytes count (2.3.1.1, table 2-38). */
+PTT_INLINE uint32_t ptt_read_first(const struct tlp *t)
+{
+	return t->first_be ? (uint32_t)__builtin_ctz(t->first_be) : 0;
+}
+
+PTT_INLINE uint32_t ptt_read_bytes(const struct tlp *t)
+{
+	const uint32_t last = t->length_dw == 1 ? t->first_be : t->last_be;
+
+	if (!last) /* a read of no byte is answered with one */
+		return t->length_dw == 1 ? 1 : 4 * t->length_dw - ptt_read_first(t);
+	return 4 * t->length_dw - ptt_read_first(t) - (uint32_t)(__builtin_clz(last) - 28);
+}
+
 /* A completion's payload ends with the request's bytes or with the packet, and starts at the lower address;
  * byte count and lower address are 0 for all else (2.3.1.1). */
 PTT_INLINE uint32_t ptt_payload(const struct tlp *t, const struct ptt_shape *s, uint32_t dw1)

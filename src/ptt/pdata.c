@@ -761,6 +761,8 @@ static void pdata_put_words(struct ptt_reader *r)
 		  "bytes are missing at the end of the file");
 	say_count(l, l->cut_within, "byte is missing within AUX data: the records of the file go on so much earlier",
 		  "bytes are missing within AUX data: the records of the file go on so much earlier");
+	say_count(l, l->untaken_bytes, "byte that AUX records tell of did not come",
+		  "bytes that AUX records tell of did not come");
 	say_count(l, l->truncated_aux, "AUX buffer is incomplete: the driver lost data while tracing",
 		  "AUX buffers are incomplete: the driver lost data while tracing");
 	say_count(l, l->damaged_bytes, "byte between records has no marker of 8DW and was passed over",

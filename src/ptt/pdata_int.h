@@ -135,12 +135,14 @@ struct pdata_stream {
 	uint32_t device, idx;
 	uint64_t next;             /* AUX offset where it goes on */
 	bool used, rounded;        /* rounded: next may be up to 7 bytes too far */
+	bool ended;                /* what is missing behind its last run was said */
 	uint8_t format;            /* 0: not known yet */
 	uint8_t tail[4 * PTT_8DW]; /* the front of a record that was cut: its rest comes with the next run */
 	uint32_t ntail;
 	bool torn;          /* something is lost behind it, so its rest won't come */
 	uint64_t tail_at;   /* where in the file it is */
 	uint32_t gaps;      /* of struct ptt_reader, that it knows of */
+	uint8_t time;       /* enum ptt_time of its records; AUTO: nobody knows yet */
 	struct ptt_gap gap; /* before its next record */
 };
 struct pdata_run {               /* bytes that are records: AUX data, or a raw file */
@@ -152,6 +154,8 @@ struct pdata_run {               /* bytes that are records: AUX data, or a raw f
 	uint64_t bad_at, bad_to; /* damage ahead, and where records go on behind it; bad_to 0: none is known */
 	uint64_t cut;            /* bytes that are missing in it: the perf records go on so much earlier */
 	bool told_cut;           /* and that was said */
+	uint64_t splice_at;      /* whole records were cut out in front of this place; 0: not as far as is known */
+	uint8_t splice_why;      /* enum ptt_gap_why */
 	bool unsure;             /* whose it is nothing told, so its event doesn't say its format */
 	bool settled;            /* the format is known: something other than zeros was there */
 	bool doubt;              /* the end may be rounded up: no AUX record told it yet */
@@ -216,6 +220,21 @@ void pdata_run_begin(struct ptt_reader *r, const struct pdata_run *run);
 /* 1 and a chunk; 0: the run is over and closed. */
 int pdata_run_next(struct ptt_reader *r, struct ptt_chunk *c);
 void pdata_raw_begin(struct ptt_reader *r);
+
+/* ---- splice.c --------------------------------------------------------------------- */
+
+/* How records are to be read. */
+struct splice_how {
+	uint8_t format; /* enum ptt_format */
+	bool counts;    /* Time counts on, and is no delta */
+	bool twice;     /* packets between devices may be there twice */
+	bool tag14;
+};
+/* Where in [from, to) of the file whole records were cut out, as something else has told: the place of the first behind the cut, 0 when
+ * nothing tells. */
+uint64_t ptt_splice_find(struct ptt_reader *r, uint64_t from, uint64_t to, const struct splice_how *how);
+/* How many bytes of 8DW records at p stand in front of a place where records are missing; n: there is no such place. */
+size_t ptt_splice_ahead(const uint8_t *p, size_t n, const struct splice_how *how);
 
 /* ---- zstd.c ----------------------------------------------------------------------- */
 

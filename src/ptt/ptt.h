@@ -68,6 +68,10 @@ enum ptt_gap_why {
 	PTT_GAP_TRUNCATED_END, /* that is over: the same gap, seen from its other side */
 	PTT_GAP_LOST,          /* the kernel lost records about AUX data */
 	PTT_GAP_DAMAGE,        /* bytes that make no record */
+	PTT_GAP_CUT,           /* bytes were cut out of AUX data, here */
+	PTT_GAP_CUT_SOMEWHERE, /* the same: somewhere in the AUX data behind, as nothing tells where */
+	PTT_GAP_BROKEN_OFF,    /* requests and completions break off where Time jumps, and nothing else tells */
+	PTT_GAP_SHORT,         /* AUX records tell of more data than there is */
 };
 struct ptt_gap {
 	uint64_t bytes;  /* so many are missing at least; 0: not known */
@@ -105,6 +109,7 @@ struct ptt_lost {                 /* what a file did not give, counted */
 	uint64_t cut_within;      /* of AUX data, by where the perf records behind it are */
 	uint64_t unknown_records; /* places where no perf record is: passed over to the next AUX buffer */
 	uint64_t truncated_aux;   /* AUX buffers in which the driver lost data */
+	uint64_t untaken_bytes;   /* that AUX records tell of behind the end of AUX data */
 	uint64_t gaps, gap_bytes; /* places where records of a device are missing; bytes as far as known */
 	char words[512];          /* once ptt_reader_next() has said 0; "" when the file was whole */
 };

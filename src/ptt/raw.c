@@ -127,6 +127,8 @@ static uint64_t run_stop(const struct ptt_reader *r)
 
 	if (r->opts.as_perf) /* perf does not look at them */
 		return stop;
+	if (run->splice_at && run->splice_at < stop)
+		stop = run->splice_at;
 	for (uint32_t i = 0; run->event && i < run->event->ncuts; i++)
 		for (int k = 0; k < 2; k++) {
 			uint64_t at = k ? run->event->cut[i].to : run->event->cut[i].from;
@@ -158,6 +160,85 @@ static void cuts_pass(struct ptt_reader *r)
 		else
 			i++;
 	}
+}
+
+/* ---- whole records that are missing in the middle --------------------------------- */
+
+static struct splice_how splice_how_of(const struct ptt_reader *r, uint8_t format)
+{
+	const struct pdata_run *run = &r->run;
+	const struct ptt_device *d = &r->x.dev[run->c.device];
+	uint8_t coverage = ptt_config_coverage(d->config, (enum ptt_format)format);
+
+	return (struct splice_how){ .format = format,
+				    .counts = run->stream->time == PTT_TIME_ABS,
+				    .twice = format == PTT_4DW &&
+					     (!(coverage & PTT_COVERAGE_KNOWN) || coverage & PTT_COVERAGE_DUPLICATES),
+				    .tag14 = d->tag14 };
+}
+
+/* What Time counts from: as the file says, or as records from p on prove. */
+static void stream_find_time(struct ptt_reader *r, const uint8_t *p, size_t n, uint8_t format)
+{
+	struct pdata_stream *s = r->run.stream;
+	bool sure = true;
+
+	if (s->time == PTT_TIME_AUTO)
+		s->time = r->x.dev[s->device].time;
+	if (s->time == PTT_TIME_AUTO)
+		s->time = (uint8_t)ptt_time_guess(p, n, (enum ptt_format)format, &sure);
+	if (!sure)
+		s->time = PTT_TIME_AUTO;
+}
+
+/* The file's sizes say that bytes were cut out of this run, and neither markers nor the grid tell where: whole records were. */
+static void run_place_cut(struct ptt_reader *r)
+{
+	struct pdata_run *run = &r->run;
+	struct pdata_stream *s = run->stream;
+	const uint8_t *p = NULL;
+	size_t n =
+		pdata_bytes(r, run->start, run->end - run->start < LOOK_AHEAD ? run->end - run->start : LOOK_AHEAD, &p);
+	uint8_t format = s->format ? s->format : (uint8_t)ptt_format_of(p, n);
+	uint64_t from = run->start + (s->ntail ? format * 4u - s->ntail % (format * 4u) : 0);
+
+	if (run->cut % (format * 4u) != 0)
+		return;
+	stream_find_time(r, p, n, format);
+	const struct splice_how how = splice_how_of(r, format);
+	run->splice_at = ptt_splice_find(r, from, run->end, &how);
+	run->splice_why = PTT_GAP_CUT;
+	if (run->splice_at == 0) {
+		run->splice_at = run->start;
+		run->splice_why = PTT_GAP_CUT_SOMEWHERE;
+	}
+}
+
+static void splice_pass(struct ptt_reader *r)
+{
+	struct pdata_run *run = &r->run;
+
+	run->splice_at = 0;
+	pdata_stream_gap(run->stream, (enum ptt_gap_why)run->splice_why, run->told_cut ? 0 : run->cut);
+	run->told_cut = true;
+}
+
+/* Of n bytes of records at p those in front of a place where others are missing, though no size says so. */
+static size_t splice_ahead(struct ptt_reader *r, const uint8_t *p, size_t n)
+{
+	struct pdata_run *run = &r->run;
+	size_t whole;
+
+	if (r->opts.as_perf || run->c.format != PTT_8DW)
+		return n;
+	stream_find_time(r, p, n, PTT_8DW);
+	const struct splice_how how = splice_how_of(r, PTT_8DW);
+	whole = ptt_splice_ahead(p, n, &how);
+	if (whole < n) {
+		run->splice_at = run->at + whole;
+		run->splice_why = PTT_GAP_BROKEN_OFF;
+	}
+	return whole;
 }
 
 /* ---- the grid of 8DW -------------------------------------------------------------- */
@@ -224,7 +305,7 @@ static void damage_pass(struct ptt_reader *r)
 		missing = run->cut;
 	run->told_cut = true;
 	r->lost.damaged_bytes += record == 4 * PTT_8DW ? n : 0;
-	pdata_stream_gap(run->stream, PTT_GAP_DAMAGE, missing);
+	pdata_stream_gap(run->stream, run->cut ? PTT_GAP_CUT : PTT_GAP_DAMAGE, missing);
 	run->stream->gap.passed += n;
 	run->at = run->bad_to;
 	run->bad_to = 0;
@@ -465,14 +546,12 @@ void pdata_run_begin(struct ptt_reader *r, const struct pdata_run *run)
 	r->run.settled = run->c.format != 0;
 	if (s->used && !r->opts.as_perf)
 		stream_enter(r);
-	if (run->cut && run->bad_to == 0 && !r->opts.as_perf && s->format != PTT_8DW) {
-		pdata_stream_gap(s, PTT_GAP_DAMAGE, run->cut); /* somewhere in the run */
-		r->run.told_cut = true;
-	}
 	if (!s->used || run->unsure)
 		s->format = run->unsure ? r->opts.format : format_said(r, run->c.device);
 	s->used = true;
 	s->gaps = r->gaps;
+	if (run->cut && run->bad_to == 0 && !r->opts.as_perf)
+		run_place_cut(r);
 	if (r->run.settled)
 		return;
 	r->run.c.format = s->format && !r->opts.as_perf ? s->format : PTT_4DW;
@@ -480,10 +559,26 @@ void pdata_run_begin(struct ptt_reader *r, const struct pdata_run *run)
 		raw_settle_format(r, p, 4);
 }
 
+/* AUX records may tell of more data than there is. Of a file that was cut that is no news. */
+static void stream_check_end(struct ptt_reader *r, struct pdata_stream *s)
+{
+	struct pdata_event *event = NULL;
+	bool sure;
+
+	if (!s->used || s->ended || r->opts.as_perf || r->lost.cut_bytes || r->raw)
+		return;
+	s->ended = true;
+	if (pdata_device_of(&r->x, s->idx, &event, &sure) < 0 || !event || event->aux_end < s->next + 8)
+		return;
+	r->lost.untaken_bytes += event->aux_end - s->next;
+	pdata_stream_gap(s, PTT_GAP_SHORT, event->aux_end - s->next);
+}
+
 int pdata_stream_end(struct ptt_reader *r, struct ptt_chunk *c)
 {
 	for (struct pdata_stream *s = r->stream; s < r->stream + COUNT(r->stream); s++) {
 		tail_drop(r, s);
+		stream_check_end(r, s);
 		if (s->gap.why == PTT_GAP_NONE || s->gap.why == PTT_GAP_TRUNCATED_END || s->format == 0)
 			continue;
 		*c = (struct ptt_chunk){ .p = s->tail,
@@ -555,6 +650,8 @@ int pdata_run_next(struct ptt_reader *r, struct ptt_chunk *c)
 			return 1;
 		if (run->bad_to && run->at == run->bad_at)
 			damage_pass(r);
+		if (run->splice_at && run->at == run->splice_at)
+			splice_pass(r);
 		n = raw_ask_bytes(r);
 		if (n == 0 && run->at < run->end) {
 			tail_keep(r);
@@ -571,7 +668,7 @@ int pdata_run_next(struct ptt_reader *r, struct ptt_chunk *c)
 		}
 		n = records_at(r, p, n);
 		if (n)
-			return chunk_give(r, p, n, c);
+			return chunk_give(r, p, splice_ahead(r, p, n), c);
 	}
 	return 0;
 }

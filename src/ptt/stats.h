@@ -138,6 +138,7 @@ struct ptt_gap_row {
 	uint64_t bytes;        /* so many are missing at least; 0: not known */
 	uint64_t passed;       /* so many are there, and make no record */
 	uint64_t cut;          /* requests that were open */
+	uint64_t until;        /* of the first record behind it; 0: not known */
 	uint32_t device;
 	uint8_t why; /* enum ptt_gap_why */
 };

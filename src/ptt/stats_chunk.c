@@ -345,7 +345,7 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 		d->config = c->config;
 	}
 	if (c->gap.why != PTT_GAP_NONE)
-		count_gap(s, d, c);
+		count_gap(s, d, c, o->time);
 	if (s->match != NULL)
 		ptt_match_twice(s->match, c->device, c->coverage & PTT_COVERAGE_DUPLICATES);
 	a.gaps = s->match != NULL ? *match_gaps(s->match, c->device) : 0;

@@ -320,8 +320,8 @@ void count_done(struct ptt_stats *s, struct stats_device *d, struct stats_reques
 /* Both, for a decoded request or completion, which was counted; of a duplicate that is taken back. Returns the pair that it ended, or NULL; good until the next call. */
 const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d, const struct tlp *t,
 				     struct stats_requester *r, bool *second);
-/* Records of the device are missing before c. */
-void count_gap(struct ptt_stats *s, struct stats_device *d, const struct ptt_chunk *c);
+/* Records of the device are missing before c. time: enum ptt_time of its records. */
+void count_gap(struct ptt_stats *s, struct stats_device *d, const struct ptt_chunk *c, uint8_t time);
 void stats_mark_unanswerable(struct ptt_stats *s); /* after the end: whose requests can't be answered here */
 void stats_settle(struct ptt_stats *s); /* the end: what is open is unanswered, what is cached is written back */
 /* stats_fault.c.  The request of a pair is known with it; NULL: it isn't. */

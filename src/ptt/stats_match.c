@@ -5,6 +5,7 @@
  * Latency is that of requests that went well: an error comes back from the
  * nearest switch and would only hide how slow memory is.
  */
+#include "ptt/decode_inline.h"
 #include "ptt/match_int.h"
 #include "ptt/stats_int.h"
 
@@ -149,8 +150,17 @@ static void count_cut(void *arg, const struct ptt_pair *p)
 	level_drop(c->s, c->d, r, c->d->clock.now);
 }
 
+/* The time of the first record behind it, where Time counts on and tells more than a rest. */
+static uint64_t gap_until(const struct stats_device *d, const struct ptt_chunk *c, uint8_t time)
+{
+	if (c->n < 4 * PTT_8DW || c->format != PTT_8DW || time != PTT_TIME_ABS || !d->clock.started)
+		return 0;
+	const uint32_t step = ptt_le32(c->p + 28) - d->clock.last;
+	return step >> 31 ? 0 : d->clock.now + step;
+}
+
 /* Each shard cuts what it has open; one of them keeps the row, to which the others' are added by ptt_stats_merge(). */
-void count_gap(struct ptt_stats *s, struct stats_device *d, const struct ptt_chunk *c)
+void count_gap(struct ptt_stats *s, struct stats_device *d, const struct ptt_chunk *c, uint8_t time)
 {
 	struct cut arg = { s, d, 0 };
 
@@ -164,6 +174,7 @@ void count_gap(struct ptt_stats *s, struct stats_device *d, const struct ptt_chu
 							   .bytes = c->gap.bytes,
 							   .passed = c->gap.passed,
 							   .cut = arg.heard,
+							   .until = gap_until(d, c, time),
 							   .device = c->device,
 							   .why = c->gap.why };
 	d->gaps++;

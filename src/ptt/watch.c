@@ -41,12 +41,13 @@ enum { CLASSES = 3 }; /* P, NP, CPL: enum tlp_class without the reserved ones */
 struct watched_trace {
 	struct ptt_watched is;
 	struct ptt_clock clock;
-	bool timed;       /* some record of 8DW has set `last` */
-	bool has_gap;     /* records are missing somewhere in it */
-	bool has_evicted; /* some request was given up for want of room */
-	uint32_t last;    /* Time of the last record */
-	uint64_t ticks;   /* from the first to the last */
-	uint64_t offset;  /* of the record, for messages */
+	bool timed;          /* some record of 8DW has set `last` */
+	bool has_gap;        /* records are missing somewhere in it */
+	bool has_hidden_gap; /* somewhere behind, and nobody knows where */
+	bool has_evicted;    /* some request was given up for want of room */
+	uint32_t last;       /* Time of the last record */
+	uint64_t ticks;      /* from the first to the last */
+	uint64_t offset;     /* of the record, for messages */
 	uint64_t n[CLASSES], bytes[CLASSES];
 };
 /* A requester and tag of a trace that holds packets twice. */
@@ -294,36 +295,22 @@ static void watch_time(struct ptt_watch *w, struct watched_trace *t, uint32_t no
 
 /* ---- requests and completions -------------------------------------------------------------------------------------- */
 
-/* Where the first byte is in its DW, and how many follow: holes between enabled bytes count (2.3.1.1, table 2-38). */
-static uint32_t read_first(const struct tlp *p)
-{
-	return p->first_be ? (uint32_t)__builtin_ctz(p->first_be) : 0;
-}
-
-static uint32_t read_bytes(const struct tlp *p)
-{
-	const uint32_t last = p->length_dw == 1 ? p->first_be : p->last_be;
-
-	if (!last) /* a read of no byte is answered with one */
-		return p->length_dw == 1 ? 1 : 4 * p->length_dw - read_first(p);
-	return 4 * p->length_dw - read_first(p) - (uint32_t)(__builtin_clz(last) - 28);
-}
-
 /* Whether a trace has requests together with their completions. */
 static bool has_both(const struct watched_trace *t)
 {
 	const uint32_t both = 1u << TLP_NP | 1u << TLP_CPL;
 
-	return t->is.is_asked && t->is.ask.direction == 2 && (t->is.ask.type & both) == both && !t->has_evicted;
+	return t->is.is_asked && t->is.ask.direction == 2 && (t->is.ask.type & both) == both && !t->has_evicted &&
+	       !t->has_hidden_gap;
 }
 
 /* A completion of a read, whose bytes so far, this packet's included, are `got`. */
 static void watch_piece(struct ptt_watch *w, const struct watched_trace *t, const struct tlp *p, const struct tlp *read,
 			uint64_t got)
 {
-	const uint32_t all = read_bytes(read);
+	const uint32_t all = ptt_read_bytes(read);
 	const uint64_t before = got - p->bytes;
-	const uint32_t from = ((uint32_t)read->address & ~3u) + read_first(read) + (uint32_t)before;
+	const uint32_t from = ((uint32_t)read->address & ~3u) + ptt_read_first(read) + (uint32_t)before;
 
 	if (p->bcm)
 		return;
@@ -391,8 +378,8 @@ static void watch_transaction(struct ptt_watch *w, struct watched_trace *t, cons
 		return;
 	watch_piece(w, t, p, &pair.request, pair.t.bytes);
 	if (what == PTT_DONE)
-		WATCH_RECORD(w, t, PTT_INVARIANT_reads_get_what_they_ask, pair.t.bytes == read_bytes(&pair.request),
-			     "%u bytes were asked for, and %llu came", read_bytes(&pair.request),
+		WATCH_RECORD(w, t, PTT_INVARIANT_reads_get_what_they_ask, pair.t.bytes == ptt_read_bytes(&pair.request),
+			     "%u bytes were asked for, and %llu came", ptt_read_bytes(&pair.request),
 			     (unsigned long long)pair.t.bytes);
 }
 
@@ -451,6 +438,7 @@ void ptt_watch_gap(struct ptt_watch *w, uint32_t i, const struct ptt_gap *g)
 	(void)ptt_match_gap(w->match, i, NULL, NULL);
 	t->has_gap = true;
 	t->timed = false;
+	t->has_hidden_gap |= g->why == PTT_GAP_CUT_SOMEWHERE;
 }
 
 /* ---- the link ----------------------------------------------------------------------------------------------------------- */
