@@ -205,7 +205,8 @@ x"
   has "CPU FUNCTION  "
   has "  0  | :BEGIN   "
   run vm -S -qn 'BEGIN { exit(0); }'
-  has "   0: r6 = r1"
+  has "Disassembly of clause :::BEGIN"
+  has "0000 00000: bf 6 1 0000 00000000    r6 = r1"
   run vm -64 -qn 'BEGIN { trace(sizeof(long)); exit(0); }'
   said 0 "8"
   run vm -63 -n BEGIN
@@ -221,7 +222,11 @@ x"
   run vm -x bufsize=20 -n 'BEGIN { trace(1); trace(2); exit(0); }'
   [ "$status" -eq 1 ]
   has "could not enable tracing: Enabling exceeds size of buffer"
-  has "the record of the clause at line 1 has 32 bytes, and bufsize is 20"
+  has "the record of the clause at line 1 has 76 bytes with what stands around it, and bufsize is 20"
+  run vm -x bufsize=59 -n 'BEGIN { exit(0); }'
+  [ "$status" -eq 1 ]
+  run vm -x bufsize=60 -qn 'BEGIN { exit(0); }'
+  [ "$status" -eq 0 ]
 }
 
 @test "under the name dtrace a refusal has one line, as scripts compare it, and status 1" {
@@ -288,6 +293,96 @@ x"
   run vm -qxerrtags -n 'struct { int f : 3; } s; BEGIN { printf("%n", sizeof(s.f)); }'
   [ "$status" -eq 1 ]
   has "[D_SIZEOF_BITFIELD]"
+}
+
+@test "-x version takes the versions of D that there are, written as numbers" {
+  run vm -x version=1.6.2 -qn 'BEGIN { exit(0); }'
+  said 0 ""
+  run vm -x version=2.1 -qn 'BEGIN { exit(0); }'
+  [ "$status" -eq 2 ]
+  has "failed to set -x version: Requested version is not supported by compiler"
+  run vm -x version=1.x -qn 'BEGIN { exit(0); }'
+  [ "$status" -eq 2 ]
+  has "failed to set -x version: Version is not properly formatted or is too large"
+}
+
+@test "with -x pspec a word with a star is a description, though it begins with a type's name" {
+  run vm -en 'int*x;'
+  said 0 ""
+  run vm -x pspec -en 'int*x;'
+  [ "$status" -eq 1 ]
+  has "probe description :::int*x does not match any probes"
+}
+
+@test "-x rawbytes shows texts as bytes" {
+  run vm -qn 'struct { char c[8]; } s; BEGIN { s.c[0] = 65; trace(s.c); exit(0); }'
+  said 0 "A"
+  run vm -x rawbytes -qn 'struct { char c[8]; } s; BEGIN { s.c[0] = 65; trace(s.c); exit(0); }'
+  [ "$status" -eq 0 ]
+  has "0: 41 "
+}
+
+@test "-x cpu refuses a CPU that is not there" {
+  run vm -x cpu=1 -qn 'BEGIN { exit(0); }'
+  [ "$status" -eq 1 ]
+  has "failed to set -x cpu: there are CPUs 0 to 0"
+  run vm -x cpu=0 -qn 'tick-1ms { exit(4); }'
+  [ "$status" -eq 4 ]
+}
+
+@test "-x cpu leaves out the events of other CPUs" {
+  needs_bpf
+  [ "$(nproc)" -gt 1 ] || skip "one CPU"
+  cat >"$BATS_TEST_TMPDIR/d" <<'D'
+syscall::getppid:entry /pid == $target/ { @[cpu] = count(); }
+D
+  run "$TALLY" trace -x cpu=1 -qs "$BATS_TEST_TMPDIR/d" -c "sh -c 'taskset -c 0 perl -e getppid; taskset -c 1 perl -e getppid'"
+  [ "$status" -eq 0 ]
+  [[ $output != *"  0  "* ]]
+}
+
+@test "-x noresolve leaves user addresses as numbers" {
+  needs_bpf
+  run "$TALLY" trace -x noresolve -qn 'syscall::exit_group:entry /pid == $target/ { ustack(1); }' -c true
+  [ "$status" -eq 0 ]
+  [[ $output =~ ^[[:space:]]*0x[0-9a-f]+[[:space:]]*$ ]]
+}
+
+@test "-x bpflog prints what the verifier says of a program that it takes" {
+  needs_bpf
+  run "$TALLY" trace -qx bpflog -n 'BEGIN { exit(0); }'
+  [ "$status" -eq 0 ]
+  [[ ${lines[0]} == "BPF: "* ]]
+  has "BPF: processed "
+}
+
+@test "with -x aggrate a printa() so soon after another shows what that one did" {
+  needs_bpf
+  run "$TALLY" trace -qx aggrate=1h -n 'BEGIN { @ = count(); printa("%@d ", @); } tick-10ms { @ = count(); printa("%@d ", @); n++; } tick-10ms /n == 3/ { exit(0); }'
+  [ "$status" -eq 0 ]
+  [[ ${lines[0]} == "1 1 1 1 "* ]]
+  run "$TALLY" trace -qn 'BEGIN { @ = count(); printa("%@d ", @); } tick-10ms { @ = count(); printa("%@d ", @); n++; } tick-10ms /n == 3/ { exit(0); }'
+  [[ ${lines[0]} == "1 2 3 4 "* ]]
+}
+
+@test "what cpp says is of the file /dev/stdin, and includes are found beside the user" {
+  command -v cpp >/dev/null || skip "no cpp"
+  cd "$BATS_TEST_TMPDIR"
+  printf '#include "mine.h"\nBEGIN { printf("%%d", MINE); exit(0); }\n' >d
+  run vm -Cqs d
+  [ "$status" -eq 1 ]
+  has "/dev/stdin:1:"
+  echo '#define MINE 7' >mine.h
+  run vm -Cqs d
+  said 0 7
+  mkdir sub && mv mine.h sub
+  run vm -x incdir=sub -Cqs d
+  said 0 7
+}
+
+@test "a process that is not there is told in dtrace's words under its name" {
+  run as_dtrace -p 484837947 -n 'BEGIN { exit(0); }'
+  said 1 "dtrace: No such process"
 }
 
 @test "-e compiles and runs nothing" {

@@ -98,6 +98,10 @@ syscall vmlinux write entry
 syscall vmlinux getppid entry
 syscall vmlinux getppid return" ]
   [ "$("$TALLY" trace -l -P syscall | grep -c ' entry$')" -gt 300 ]
+  if [ "$(uname -m)" = x86_64 ]; then # a call that only programs of 32 bits have
+    [ "$("$TALLY" trace -l -n 'syscall::*readdir*:entry' | grep -c ' readdir ')" -eq 0 ]
+    [ "$("$TALLY" trace -l -n 'syscall::readdir:entry' | grep -c ' readdir ')" -eq 1 ]
+  fi
   [ "$("$TALLY" trace -l -m syscall:vmlinux | grep -c ' entry$')" -gt 300 ]
   run "$TALLY" list probes 'syscall:vmlinux:openat:*'
   [ "$status" -eq 0 ]

@@ -23,6 +23,7 @@ struct an_value {
 	uint8_t width; /* INT: 1 2 4 8; 0 counts as 8 */
 	bool is_signed;
 	bool visible; /* it goes to a terminal: control bytes of its text are shown as \x1b */
+	bool raw;     /* STRING, BYTES: traced as bytes, not as text */
 	int64_t i;    /* INT; raw address for symbols */
 	/* STRING, BYTES: bytes, a NUL ends a string early.  The text of a symbol; NULL: it has no name
 	 * and prints as address.  An INT that %a or %A prints has the name here, too. */

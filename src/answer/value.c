@@ -38,8 +38,8 @@ static bool text_byte(unsigned char c)
 bool an_printable(const struct an_value *v)
 {
 	size_t n = an_text_len(v);
-	if (v->s == NULL)
-		return true;
+	if (v->s == NULL || v->raw)
+		return v->s == NULL;
 	for (size_t i = 0; i < n; i++)
 		if (!text_byte((unsigned char)v->s[i]))
 			return false;

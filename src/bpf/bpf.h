@@ -188,7 +188,9 @@ struct bpf_opts {
 	uint32_t nspec; /* speculations at a time, at most SPECS_MOST */
 	uint32_t ustackframes, stackframes;
 	bool generations; /* somebody watches mappings and fills IMG_GENERATIONS; else all are 0 */
-	bool pid_ns;      /* translate pid/tid through the namespace in img_ctl */
+	bool one_cpu;     /* events of other CPUs than `cpu` fire nothing */
+	uint32_t cpu;
+	bool pid_ns; /* translate pid/tid through the namespace in img_ctl */
 };
 
 /* Generates code for every probe that has clauses.  -TALLY_ENOMEM, -TALLY_ENOTSUP with words in e
@@ -198,6 +200,8 @@ void bpf_image_free(struct bpf_image *img);
 
 /* Disassembles: "   12: r1 = *(u64 *)(r6 + 128)   ; line 3" for every instruction, with map names. */
 void bpf_disasm(const struct bpf_image *img, const struct img_prog *prog, struct buf *to);
+/* The same with what the kernel gets: "0003 00012: 79 1 6 0080 00000000    r1 = ...": line, number, code dst src off imm. */
+void bpf_list(const struct bpf_image *img, const struct img_prog *prog, struct buf *to);
 
 /* ---- maps through one small table: kernel/ and the vm each fill it -------- */
 /* key and value sizes are the image's; per-CPU values are ncpus x value_size rounded up to 8.

@@ -340,6 +340,10 @@ static void part_begin(struct cg *g, uint32_t out, bool whole)
 		cg_ins(g, I_ALU_IMM(ADD, R1, 1));
 		cg_ins(g, I_STORE(DW, R0, offsetof(struct img_drops, firings), R1));
 	}
+	if (g->o->one_cpu && g->probe->cls != IMG_TEST && whole) {
+		cg_ins(g, I_CALL(get_smp_processor_id));
+		cg_jcc(g, I_JMP_IMM(JNE, R0, (int32_t)g->o->cpu, 0), out);
+	}
 	if (g->watch_exit && g->probe->cls != IMG_TEST && whole) {
 		cg_map_value(g, R1, cg_map_index(g, IMG_CTL, 0), offsetof(struct img_ctl, exited));
 		cg_ins(g, I_LOAD(DW, R1, R1, 0));

@@ -204,6 +204,25 @@ static void put_notes(struct buf *to, const struct img_prog *p, uint32_t i)
 			buf_printf(to, "%s%s.%s", lead, p->reloc[r].type, p->reloc[r].field);
 }
 
+void bpf_list(const struct bpf_image *img, const struct img_prog *prog, struct buf *to)
+{
+	for (uint32_t i = 0; i < prog->nins; i++) {
+		for (uint32_t half = 0; half <= (is_ld64(prog, i) ? 1 : 0); half++) {
+			const struct bpf_ins *in = &prog->ins[i + half];
+
+			buf_printf(to, "%04u %05u: %02x %x %x %04x %08x", prog->line[i], i + half, in->code, in->dst,
+				   in->src, (uint16_t)in->off, (uint32_t)in->imm);
+			if (half == 0) {
+				buf_puts(to, "    ");
+				put_ins(to, img, prog, i);
+				put_notes(to, prog, i);
+			}
+			buf_putc(to, '\n');
+		}
+		i += is_ld64(prog, i) ? 1 : 0;
+	}
+}
+
 void bpf_disasm(const struct bpf_image *img, const struct img_prog *prog, struct buf *to)
 {
 	for (uint32_t i = 0; i < prog->nins; i++) {

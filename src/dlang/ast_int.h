@@ -207,6 +207,7 @@ struct d_node {
 	uint8_t op;              /* enum n_op */
 	uint8_t scope;           /* N_IDENT: enum n_scope */
 	bool pre;                /* N_INCDEC */
+	bool constant;           /* N_CAST: of a constant, or else what str names is not used as it may be */
 	bool implied;            /* N_CAST: nobody wrote it; it is not there when the types are the same */
 	uint8_t bit, bits, unit; /* N_MEMBER */
 	uint8_t call;            /* N_CALL after bind: enum d_call */
@@ -335,7 +336,7 @@ struct d_clausenode {
 	struct d_desc *descs;
 	struct d_node *pred; /* a scalar, or NULL */
 	struct d_stmt *stmts;
-	bool is_default;
+	bool is_default, of_library;          /* a library's clause is looked at, and fires nothing */
 	uint32_t *probes, nprobes, capprobes; /* after bind. Without any: unlinked after type */
 	uint32_t args_bytes;                  /* of the context, that args[] reaches */
 	struct d_clausenode *next;
@@ -355,6 +356,7 @@ struct d_src {
 	const char *text;
 	size_t len;
 	enum d_part part;
+	bool is_library;
 };
 
 struct d_unit {

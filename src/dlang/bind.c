@@ -45,6 +45,12 @@ bool is_builtin(const char *name)
 	return builtin_find(name) != NULL || strcmp(name, "NULL") == 0;
 }
 
+bool builtin_wants_constant(const char *name)
+{
+	const struct builtin *b = builtin_find(name);
+	return b != NULL && b->cls == BC_LIBRARY && *b->type != '\0';
+}
+
 static enum d_call call_find(const char *name)
 {
 	for (unsigned i = 1; i < CALL_N; i++)
@@ -353,15 +359,8 @@ static int bind_index(struct d_unit *u, struct d_node *n)
 				return rc;
 			d = inline_find(u, a->str);
 		}
-		if (d != NULL && d->params.n != 0 && (rc = bind_args(u, n)) < 0)
-			return rc;
-		if (d != NULL && d->params.n != 0 && b != NULL && *b->type != '\0' && n->narg == 1 &&
-		    bind_constants(u, n->arg[0]) != 0)
-			return d_fail(u, n->line, D_PROTO_ARG,
-				      "%s[ ] argument #1 is incompatible with prototype: integer constant expected",
-				      a->str);
 		if (d != NULL && d->params.n != 0)
-			return inline_expand(u, n, d);
+			return (rc = bind_args(u, n)) < 0 ? rc : inline_expand(u, n, d);
 	}
 	bool name =
 		a->kind == N_IDENT && !(a->scope == SCOPE_NONE &&
@@ -608,6 +607,8 @@ static int bind_clause(struct d_unit *u, struct d_clausenode *c)
 	if (rc == 0 && c->pred != NULL)
 		rc = bind_node(u, c->pred);
 	u->region = NULL;
+	if (c->of_library)
+		c->nprobes = 0;
 	return rc;
 }
 

@@ -488,11 +488,16 @@ static int cast_to_string(struct d_unit *u, struct d_node **np)
 static int cook_cast(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
-	if (n->str != NULL && call_is_void(n->a))
+	if (n->str != NULL && !n->constant && call_is_void(n->a))
 		return d_fail(u, n->line, D_STRINGOF_TYPE, "cannot apply stringof to a value of type void");
 	int rc = cook_value(u, &n->a);
 	if (rc < 0)
 		return rc;
+	if (n->constant && n->a->kind != N_INT)
+		return d_fail(u, n->line, D_PROTO_ARG,
+			      "%s[ ] argument #1 is incompatible with prototype:\n\tprototype: integer constant\n"
+			      "\t argument: %s",
+			      n->str, type_name(u, n->a->type));
 	if (n->type->kind == TY_STRING)
 		return cast_to_string(u, np);
 	if (n->type->kind == TY_VOID)

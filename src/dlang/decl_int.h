@@ -8,6 +8,7 @@
  * NULL: none, or out of memory (the unit has failed then). */
 struct d_sym *sym_get(struct d_unit *u, enum sym_kind kind, const char *name, uint32_t line, bool create);
 bool is_builtin(const char *name);
+bool builtin_wants_constant(const char *name); /* as its subscript */
 
 /* near.c: "; did you mean NAME?", of the unit's arena, or "" when nothing is near. */
 const char *near_name(struct d_unit *u, const char *word);

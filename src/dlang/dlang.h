@@ -357,6 +357,7 @@ struct d_ktypes {
 struct d_library {
 	const char *name, *text;
 	size_t n;
+	bool of_user; /* named for this run: what is wrong with it is told, used or not */
 };
 
 struct d_env {
@@ -387,6 +388,7 @@ struct d_env {
 	void (*sizes)(void *arg, struct d_env *env);
 	bool empty_ok;      /* -Z: descriptions that match nothing are fine */
 	bool no_program_ok; /* -xempty: a source without any program is fine */
+	bool pspec;         /* -xpspec: at the outer level a word with a * is a description, whatever it begins with */
 	bool errtags;       /* -xerrtags: messages carry [D_...] */
 	bool defaultargs;   /* -xdefaultargs: unset $1 is 0 or "" */
 	bool parse_only;    /* stop after `parse` */

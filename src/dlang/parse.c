@@ -230,6 +230,7 @@ static int parse_clause(struct parser *ps, const char *word, uint32_t len)
 		return d_nomem(ps->u);
 	c->line = ps->line;
 	c->source = ps->u->cur_source;
+	c->of_library = ps->u->in_library;
 	int rc = parse_descriptions(ps, c, word, len);
 	if (rc < 0)
 		return rc;
@@ -264,7 +265,7 @@ static int begins_declaration(struct parser *ps, const char *word, uint32_t len)
 	const char *star = memchr(word, '*', len);
 	const char *bracket = memchr(word, '[', len);
 	size_t n = star != NULL ? (size_t)(star - word) : len;
-	if (bracket != NULL && (size_t)(bracket - word) < n)
+	if ((bracket != NULL && (size_t)(bracket - word) < n) || (star != NULL && ps->u->env.pspec))
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		if (!isalnum((unsigned char)word[i]) && word[i] != '_' && word[i] != '`')
@@ -333,7 +334,7 @@ int parse_source(struct d_unit *u, uint32_t number)
 int d_parse(struct d_unit *u)
 {
 	const uint32_t n = u->nsrcs; /* libraries come behind them */
-	int rc = 0;
+	int rc = u->env.own_libraries ? libraries_of_user(u) : 0;
 	for (uint32_t i = 0; i < n && rc == 0; i++)
 		rc = parse_source(u, i);
 	return rc;

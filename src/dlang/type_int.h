@@ -91,6 +91,7 @@ int translator_define(struct d_unit *u, struct d_translator *t);
 int xlate_member(struct d_unit *u, struct d_node **np); /* N_MEMBER or N_ARROW over N_XLATE */
 int cook_xlate(struct d_unit *u, struct d_node **np);
 int library_need(struct d_unit *u, const char *word); /* parses the libraries in which the word stands */
+int libraries_of_user(struct d_unit *u);              /* parses all that were named for this run */
 /* Parses the library of that name: 1, 0 when there is none, negative when it can't be parsed. */
 int library_require(struct d_unit *u, const char *name, size_t n);
 

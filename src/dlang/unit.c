@@ -31,21 +31,23 @@ int d_nomem(struct d_unit *u)
 
 int d_fail(struct d_unit *u, uint32_t line, enum d_tag tag, const char *fmt, ...)
 {
-	const struct d_src *s = &u->src[u->cur_source];
-	char words[400], where[80] = "", mark[48] = "";
+	const struct d_src *from = &u->src[u->cur_source], *s = from->is_library ? &u->src[0] : from;
+	char words[400], where[200] = "", mark[48] = "";
 	va_list ap;
 	va_start(ap, fmt);
 	vsnprintf(words, sizeof(words), fmt, ap);
 	va_end(ap);
 	if (u->env.errtags && tag != D_NTAGS)
 		snprintf(mark, sizeof(mark), "[%s] ", tags[tag]);
+	if (from->is_library)
+		snprintf(where, sizeof(where), "\"%.100s\", line %u: ", from->name, line);
 	if (s->name != NULL) {
-		if (line != 0)
+		if (line != 0 && !from->is_library)
 			snprintf(where, sizeof(where), "line %u: ", line);
 		return err_set(u->err, TALLY_ESYNTAX, "failed to compile script %.100s: %s%s%s", s->name, mark, where,
 			       words);
 	}
-	if (u->region != NULL)
+	if (u->region != NULL && !from->is_library)
 		snprintf(where, sizeof(where), "in %s: ", u->region);
 	/* The text of the command line is cut so that the reason is never lost. */
 	size_t fixed = sizeof("invalid probe specifier : ") + strlen(mark) + strlen(where) + strlen(words);

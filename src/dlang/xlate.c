@@ -157,6 +157,10 @@ int inline_expand(struct d_unit *u, struct d_node *n, struct d_inline *d)
 	for (uint32_t i = 0; i < p.n; i++)
 		if ((p.arg[i] = node_as(u, n->arg[i], p.type[i])) == NULL)
 			return -TALLY_ENOMEM;
+	if (p.n != 0 && p.arg[0]->kind == N_CAST && builtin_wants_constant(d->name)) {
+		p.arg[0]->constant = true;
+		p.arg[0]->str = d->name;
+	}
 	struct d_node *c = node_clone(u, d->expr, &p);
 	if (c == NULL || (c = node_as(u, c, d->type)) == NULL)
 		return -TALLY_ENOMEM;
@@ -331,7 +335,8 @@ static int library_parse(struct d_unit *u, uint32_t i, const struct d_library *l
 	struct d_src s = { .name = arena_strdup(&u->arena, l->name),
 			   .text = arena_strndup(&u->arena, l->text, l->n),
 			   .len = l->n,
-			   .part = D_PART_NAME };
+			   .part = D_PART_NAME,
+			   .is_library = true };
 	const struct {
 		uint32_t source, depth;
 		bool in_library;
@@ -359,6 +364,16 @@ int library_need(struct d_unit *u, const char *word)
 	int rc = 0;
 	for (uint32_t i = 0; u->env.dlibrary != NULL && rc == 0 && u->env.dlibrary(u->env.arg, i, &l); i++)
 		if (map_get(&u->libraries, &i, sizeof(i)) == NULL && text_has_word(l.text, l.n, word))
+			rc = library_parse(u, i, &l);
+	return rc;
+}
+
+int libraries_of_user(struct d_unit *u)
+{
+	struct d_library l;
+	int rc = 0;
+	for (uint32_t i = 0; u->env.dlibrary != NULL && rc == 0 && u->env.dlibrary(u->env.arg, i, &l); i++)
+		if (l.of_user && map_get(&u->libraries, &i, sizeof(i)) == NULL)
 			rc = library_parse(u, i, &l);
 	return rc;
 }

@@ -68,6 +68,7 @@ struct k_run;
 struct k_run_opts {
 	uint32_t wakeup_bytes;    /* k_wait ends when this much lies in a ring; 0 = a quarter of it */
 	const volatile int *stop; /* set when loading is to end; NULL: nobody does */
+	struct buf *log;          /* gets what the verifier says of each program that it takes; NULL: nobody asks */
 };
 /* Creates the maps and loads the programs. A refusal by the verifier is -TALLY_EVERIFY with the D line, the
  * instruction and the last lines of the verifier's log; no right: -TALLY_EPERM naming the capability and the fix;

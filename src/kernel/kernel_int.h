@@ -156,6 +156,7 @@ struct k_tasks;
 struct k_run {
 	/* set by k_open, then read-only */
 	const volatile int *stop; /* NULL: nobody ends loading */
+	struct buf *log;          /* NULL: nobody wants the verifier's words */
 	uint32_t ncpus, nmaps, nprogs, nparts;
 	struct run_map *map;
 	int *prog; /* nprogs, then nparts that are reached by tail calls */

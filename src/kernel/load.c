@@ -403,6 +403,23 @@ static int prog_explain(const struct k_run *k, const struct img_prog *p, const s
 	return rc;
 }
 
+/* A second load, for the log alone. */
+static int prog_tell(const struct k_run *k, const struct img_prog *p, const struct bpf_ins *ins,
+		     const struct func_types *t, struct err *e)
+{
+	char *log = mem_alloc(LOG_BYTES);
+	int fd;
+
+	if (!log)
+		return err_oom(e);
+	fd = prog_load(k, p, ins, t, log);
+	if (fd >= 0)
+		close(fd);
+	buf_put(k->log, log, strnlen(log, LOG_BYTES));
+	mem_free(log);
+	return k->log->failed ? err_oom(e) : 0;
+}
+
 static int prog_open(const struct k_run *k, const struct img_prog *p, const struct btf *btf, int *fd, struct err *e)
 {
 	struct func_types types = { 0 };
@@ -422,6 +439,8 @@ static int prog_open(const struct k_run *k, const struct img_prog *p, const stru
 		rc = types_open(&types, p, e);
 	if (rc == 0 && (*fd = prog_load(k, p, ins, &types, NULL)) < 0)
 		rc = prog_explain(k, p, ins, &types, fd, e);
+	if (rc == 0 && k->log)
+		rc = prog_tell(k, p, ins, &types, e);
 	btf__free(types.btf);
 	mem_free(ins);
 	return rc;

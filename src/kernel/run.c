@@ -68,6 +68,7 @@ int k_open(struct k_run **ret, const struct bpf_image *img, const struct k_run_o
 	if (!k)
 		return err_oom(e);
 	*k = (struct k_run){ .stop = o ? o->stop : NULL,
+			     .log = o ? o->log : NULL,
 			     .ncpus = k_ncpus_possible(),
 			     .epoll = -1,
 			     .online = -1,

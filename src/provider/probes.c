@@ -200,7 +200,8 @@ static int match_made(const struct probes *t, const struct provider *of, const s
 		const struct probe *p = t->probe[i];
 
 		if (!text_glob(d->prov, p->prov->name) || !text_glob(d->mod, p->mod) || !text_glob(d->func, p->func) ||
-		    !text_glob(d->name, p->name) || !has_its_events(t, p) || (of && p->prov != of))
+		    !text_glob(d->name, p->name) || !has_its_events(t, p) || (of && p->prov != of) ||
+		    (p->by_name && strcmp(d->func, p->func)))
 			continue;
 		rc = add(arg, p->id);
 		if (rc < 0)

@@ -38,6 +38,7 @@ struct probe {
 	struct k_event *event;
 	uint32_t nevents;               /* ARM_EVENT: usually one; on hybrid CPUs one per PMU */
 	const struct syscall_row *call; /* ARM_ENTRY, ARM_RETURN */
+	bool by_name;                   /* no pattern and no list has it: its function must be named */
 	const void *data;               /* its provider's own: which request, register or record it is about */
 	const char *source;             /* where its meaning comes from, for -lv: "perf software event cpu-clock" */
 };

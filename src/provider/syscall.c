@@ -42,6 +42,7 @@ static int syscall_offer(struct probes *t, struct err *e)
 				return err_oom(e);
 			p->arm = k ? ARM_RETURN : ARM_ENTRY;
 			p->call = r;
+			p->by_name = r->number[calls->abi] == SYSCALL_NONE;
 			p->source = k ? "raw tracepoint sys_exit" : "raw tracepoint sys_enter";
 		}
 	return 0;

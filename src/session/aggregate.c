@@ -303,6 +303,8 @@ int aggs_print_rest(struct tally_trace *t)
 	int rc = 0;
 
 	t->emit.ops->rest(&t->emit);
+	for (uint32_t i = 0; i < t->prog->naggs; i++)
+		snapshot_drop(&t->agg[i]);
 	for (uint32_t i = 0; rc >= 0 && i < t->prog->naggs; i++) {
 		struct view w;
 
@@ -389,8 +391,21 @@ int aggs_open(struct tally_trace *t)
 
 void aggs_forget(struct tally_trace *t)
 {
-	for (uint32_t i = 0; i < t->prog->naggs; i++)
+	for (uint32_t i = 0; i < t->prog->naggs && !t->opt.v[OPT_aggrate]; i++)
 		snapshot_drop(&t->agg[i]);
+}
+
+/* Those that somebody printed: the others cost nothing. */
+int aggs_look_again(struct tally_trace *t)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < t->prog->naggs && rc >= 0; i++)
+		if (t->agg[i].snap) {
+			snapshot_drop(&t->agg[i]);
+			rc = snapshot_take(t, &t->agg[i]);
+		}
+	return rc;
 }
 
 void aggs_close(struct tally_trace *t)

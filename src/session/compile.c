@@ -82,6 +82,7 @@ static void env_sizes(void *arg, struct d_env *env)
 	env->maxframes = t->opt.v[OPT_maxframes] < D_FRAMES_MOST ? (uint32_t)t->opt.v[OPT_maxframes] : D_FRAMES_MOST;
 	env->defaultargs = t->opt.v[OPT_defaultargs];
 	env->errtags = t->opt.v[OPT_errtags];
+	env->pspec = t->opt.v[OPT_pspec];
 	env->empty_ok = t->opt.v[OPT_zdefs] || t->listing;
 	env->keys_most = t->opt.v[OPT_tregs];
 	env->no_program_ok = t->opt.v[OPT_empty];
@@ -376,6 +377,25 @@ int image_map(const struct tally_trace *t, uint8_t use, uint32_t id)
 	return -1;
 }
 
+/* -S: each program with its instructions as the kernel gets them. */
+static void list_image(struct tally_trace *t)
+{
+	for (uint32_t i = 0; i < t->img->nprogs + t->img->nparts; i++) {
+		const bool part = i >= t->img->nprogs;
+		const struct img_prog *p = part ? &t->img->part[i - t->img->nprogs] : &t->img->prog[i];
+		const struct probe *probe = probes_get(t->probes, p->probe);
+
+		buf_puts(&t->out, "Disassembly of clause ");
+		if (probe && probe->id > 3)
+			probe_text(&t->out, probe);
+		else
+			buf_printf(&t->out, ":::%s", probe ? probe->name : p->name);
+		buf_puts(&t->out, part ? ", continued\n" : "\n");
+		bpf_list(t->img, p, &t->out);
+		buf_putc(&t->out, '\n');
+	}
+}
+
 static void dump_image(struct tally_trace *t)
 {
 	for (uint32_t i = 0; i < t->img->nprogs; i++) {
@@ -406,11 +426,16 @@ int compile_image(struct tally_trace *t)
 		.stackframes = key_frames(t->prog, SLOT_KSTACK, t->opt.v[OPT_stackframes]),
 		.ustackframes = key_frames(t->prog, SLOT_USTACK, t->opt.v[OPT_ustackframes]),
 		.generations = t->kind == &engine_kernel && k_tells_types(),
+		.one_cpu = t->opt.v[OPT_cpu] != UINT32_MAX,
+		.cpu = (uint32_t)t->opt.v[OPT_cpu],
 		.pid_ns = t->kind == &engine_kernel && k_in_pidns(&dev, &ino),
 	};
 	struct bpf_probe *p;
 	int rc;
 
+	if (o.one_cpu && o.cpu >= t->kind->ncpus())
+		return trace_fail(t, TALLY_EINVAL, "failed to set -x cpu: there are CPUs 0 to %u",
+				  t->kind->ncpus() - 1);
 	if (!o.arch)
 		return trace_fail(t, TALLY_ENOTSUP, "this machine's architecture is not supported yet");
 	ring_sizes(t, &o);
@@ -420,8 +445,10 @@ int compile_image(struct tally_trace *t)
 	o.probe = p;
 	rc = bpf_generate(t->prog, &o, &t->img, &t->err);
 	mem_free(p);
-	if (rc >= 0 && ((t->dump && !strcmp(t->dump, "bpf")) || t->opt.v[OPT_verbose]))
+	if (rc >= 0 && t->dump && !strcmp(t->dump, "bpf"))
 		dump_image(t);
+	else if (rc >= 0 && t->opt.v[OPT_verbose])
+		list_image(t);
 	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
 }
 

@@ -101,16 +101,15 @@ static const struct engine_ops kernel_ops = {
 };
 
 static int kernel_open(struct engine **ret, const struct bpf_image *img, const struct img_ctl *ctl,
-		       const volatile int *stop, struct err *e)
+		       const struct k_run_opts *o, struct err *e)
 {
 	struct engine *g = mem_alloc(sizeof(*g));
-	struct k_run_opts o = { .stop = stop };
 	int rc;
 
 	if (!g)
 		return err_oom(e);
 	g->ops = &kernel_ops;
-	rc = k_open(&g->k, img, &o, e);
+	rc = k_open(&g->k, img, o, e);
 	if (rc < 0) {
 		mem_free(g);
 		return rc;
@@ -342,12 +341,12 @@ static int vme_set_ctl(struct vm_engine *v, const struct bpf_image *img, const s
 }
 
 static int vme_open(struct engine **ret, const struct bpf_image *img, const struct img_ctl *ctl,
-		    const volatile int *stop, struct err *e)
+		    const struct k_run_opts *o, struct err *e)
 {
 	struct vm_engine *v = mem_alloc(sizeof(*v));
 	int rc;
 
-	(void)stop;
+	(void)o;
 	if (!v)
 		return err_oom(e);
 	v->base.ops = &vm_ops;

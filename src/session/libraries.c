@@ -13,7 +13,7 @@
 
 #define LIBRARY_MOST BYTES_WINDOW
 
-static int library_add(struct libraries *l, const char *dir, const char *name)
+static int library_add(struct libraries *l, const char *dir, const char *name, bool of_user)
 {
 	struct library *lib = VEC_NEW(l->v, l->n, l->cap);
 	struct buf path = { 0 };
@@ -24,7 +24,7 @@ static int library_add(struct libraries *l, const char *dir, const char *name)
 
 	if (!lib)
 		return -TALLY_ENOMEM;
-	*lib = (struct library){ 0 };
+	*lib = (struct library){ .of_user = of_user };
 	buf_printf(&path, "%s/%s", dir, name);
 	buf_putc(&path, '\0');
 	if (!path.failed && file_in_open(&in, path.p, &e) >= 0) {
@@ -58,7 +58,7 @@ static int name_order(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int libraries_of(struct libraries *l, const char *dir)
+static int libraries_of(struct libraries *l, const char *dir, bool of_user)
 {
 	struct names_found f = { 0 };
 	int rc = dir_each(dir, library_found, &f);
@@ -66,7 +66,7 @@ static int libraries_of(struct libraries *l, const char *dir)
 	if (f.n)
 		qsort(f.v, f.n, sizeof(*f.v), name_order);
 	for (uint32_t i = 0; i < f.n; i++) {
-		if (f.v[i] && rc != -TALLY_ENOMEM && library_add(l, dir, f.v[i]) < 0)
+		if (f.v[i] && rc != -TALLY_ENOMEM && library_add(l, dir, f.v[i], of_user) < 0)
 			rc = -TALLY_ENOMEM;
 		mem_free(f.v[i]);
 	}
@@ -83,9 +83,9 @@ static void libraries_read(struct tally_trace *t)
 	t->libraries.read = true;
 	for (uint32_t i = 0; rc == 0 && i < t->opt.ntexts; i++)
 		if (t->opt.text[i].option == OPT_libdir)
-			rc = libraries_of(&t->libraries, t->opt.text[i].text);
+			rc = libraries_of(&t->libraries, t->opt.text[i].text, true);
 	if (rc == 0 && !t->opt.v[OPT_nolibs] && (own || (own = k_library_dir(beside, sizeof(beside)))))
-		libraries_of(&t->libraries, own);
+		libraries_of(&t->libraries, own, false);
 }
 
 bool env_library(void *arg, uint32_t i, struct d_library *ret)
@@ -98,7 +98,10 @@ bool env_library(void *arg, uint32_t i, struct d_library *ret)
 	if (i >= t->libraries.n)
 		return false;
 	l = &t->libraries.v[i];
-	*ret = (struct d_library){ .name = l->name ? l->name : "", .text = l->text.n ? l->text.p : "", .n = l->text.n };
+	*ret = (struct d_library){ .name = l->name ? l->name : "",
+				   .text = l->text.n ? l->text.p : "",
+				   .n = l->text.n,
+				   .of_user = l->of_user };
 	return true;
 }
 

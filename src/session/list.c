@@ -160,7 +160,7 @@ static int list_all(struct tally_trace *t, bool verbose)
 	int rc = probes_offer(t->probes, &t->err);
 
 	for (uint32_t id = 1; rc >= 0 && id <= probes_count(t->probes); id++)
-		if (can_fire(t, probes_get(t->probes, id)))
+		if (can_fire(t, probes_get(t->probes, id)) && !probes_get(t->probes, id)->by_name)
 			rc = list_probe(t, id, verbose);
 	return rc;
 }

@@ -26,6 +26,8 @@ static void find_user(struct tally_trace *t, const uint64_t *where, uint64_t add
 {
 	const uint32_t pid = (uint32_t)where[0];
 
+	if (t->opt.v[OPT_noresolve])
+		return;
 	if (t->eng->k && !sym_knows(t->sym, pid))
 		(void)sym_look(t->sym, pid);
 	sym_user(t->sym, pid, addr, where[1] ? where[1] : t->watched_ns, ret);
@@ -153,9 +155,11 @@ int slot_value(struct tally_trace *t, struct arena *a, const struct slot *s, con
 	const char *p = (const char *)bytes + s->offset;
 	uint64_t w[3] = { 0 };
 
-	*ret = (struct an_value){
-		.kind = s->kind, .width = s->width, .is_signed = s->is_signed, .visible = is_guarded(t)
-	};
+	*ret = (struct an_value){ .kind = s->kind,
+				  .width = s->width,
+				  .is_signed = s->is_signed,
+				  .visible = is_guarded(t),
+				  .raw = t->opt.v[OPT_rawbytes] };
 	switch (s->kind) {
 	case SLOT_INT:
 		memcpy(&ret->i, p, 8);

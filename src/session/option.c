@@ -163,6 +163,29 @@ const char *options_text(const struct options *o, enum option which)
 	return NULL;
 }
 
+/* Of D: one that is told as numbers, and that there was. */
+#define VERSION_MOST 2
+static int version_refused(const char *s, struct err *e)
+{
+	uint32_t part[3] = { 0 };
+
+	for (size_t i = 0; i < COUNT(part); i++) {
+		size_t n = strspn(s, "0123456789");
+
+		if (n == 0 || n > 3 || (s[n] && s[n] != '.') || (i == COUNT(part) - 1 && s[n]))
+			return err_set(e, TALLY_EINVAL, "Version is not properly formatted or is too large");
+		for (size_t k = 0; k < n; k++)
+			part[i] = part[i] * 10 + (uint32_t)(s[k] - '0');
+		s += n;
+		if (!*s)
+			break;
+		s++;
+	}
+	if (part[0] < 1 || part[0] > VERSION_MOST || (part[0] == VERSION_MOST && (part[1] || part[2])))
+		return err_set(e, TALLY_EINVAL, "Requested version is not supported by compiler");
+	return 0;
+}
+
 /* ---- all of them ------------------------------------------------------------------ */
 
 void options_init(struct options *o)
@@ -196,6 +219,8 @@ int options_set(struct options *o, const char *name, const char *value, struct e
 	if (rows[i].type == OT_TEXT || rows[i].type == OT_WORDS) {
 		if (!value)
 			return option_refuse_value(&rows[i], value, e, why);
+		if (i == OPT_version && version_refused(value, e) < 0)
+			return -TALLY_EINVAL;
 		return option_keep_text(o, (enum option)i, value) < 0 ? err_oom(e) : 0;
 	}
 	if ((i == OPT_iregs || i == OPT_tregs) && value && text_u64(value, &v) && v < rows[i].least)

@@ -103,9 +103,13 @@ int source_preprocess(struct tally_trace *t, const struct source *s, struct buf 
 
 	if (line)
 		text = line;
+	preprocess_add(&a, "", "-iquote.", 8);
+	preprocess_add(&a, "", "/dev/stdin", 10); /* where its messages then say it is */
 	if (rc >= 0)
 		rc = k_filter(a.v, text, s->n - (size_t)(text - s->text), to, &t->why);
 	arena_free(&a.arena);
+	if (t->o.flags & TALLY_TRACE_COMPAT)
+		t->why = (struct err){ 0 };
 	if (rc < 0 && !t->err.code)
 		return trace_fail(t, -rc, "failed to compile %s %s: Preprocessor failed to process input program",
 				  s->name ? "script" : "program", s->label);

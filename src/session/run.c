@@ -42,14 +42,27 @@ static int fail_enable(struct tally_trace *t, uint32_t probe, int rc)
 	return trace_fail(t, -rc, "failed to enable '%s': Failed to enable probe", c ? t->src[c->source].label : "");
 }
 
+/* -x bpflog: each line that the verifier said. */
+static void tell_verifier(struct tally_trace *t, struct buf *log)
+{
+	for (size_t at = 0, n; at < log->n; at += n + 1) {
+		n = strcspn(log->p + at, "\n");
+		buf_printf(&t->out, "BPF: %.*s\n", (int)n, log->p + at);
+	}
+	buf_free(log);
+}
+
 static int open_engine(struct tally_trace *t)
 {
 	struct img_ctl ctl = { .wall_offset_ns = k_wall_offset_ns() };
+	struct buf log = { 0 };
+	const struct k_run_opts o = { .stop = t->o.stop, .log = t->opt.v[OPT_bpflog] ? &log : NULL };
 	int rc;
 
 	if (t->kind == &engine_kernel)
 		(void)k_in_pidns(&ctl.pidns_dev, &ctl.pidns_ino);
-	rc = t->kind->open(&t->eng, t->img, &ctl, t->o.stop, &t->err);
+	rc = t->kind->open(&t->eng, t->img, &ctl, &o, &t->err);
+	tell_verifier(t, &log);
 	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
 }
 
@@ -261,14 +274,15 @@ static int run_drain(struct tally_trace *t)
 	return rc < 0 && !t->err.code ? trace_fail(t, -rc, "failed to read records: %s", tally_strerror(rc)) : rc;
 }
 
-/* dtrace(1) refuses an enabling whose record its buffer could never hold. */
+/* dtrace(1) refuses an enabling whose record its buffer could never hold, with so many bytes of its own around it. */
+#define RECORD_AROUND 44u
 static int check_buffer(struct tally_trace *t)
 {
 	for (uint32_t c = 0; c < t->prog->nclauses; c++)
-		if (t->prog->clause[c].record_size > t->opt.v[OPT_bufsize]) {
+		if (t->prog->clause[c].record_size + RECORD_AROUND > t->opt.v[OPT_bufsize]) {
 			err_set(&t->why, TALLY_ENOTSUP,
-				"the record of the clause at line %u has %u bytes, and bufsize is %llu",
-				t->prog->clause[c].line, t->prog->clause[c].record_size,
+				"the record of the clause at line %u has %u bytes with what stands around it, and bufsize is %llu",
+				t->prog->clause[c].line, t->prog->clause[c].record_size + RECORD_AROUND,
 				(unsigned long long)t->opt.v[OPT_bufsize]);
 			return trace_fail(t, TALLY_EINVAL, "could not enable tracing: Enabling exceeds size of buffer");
 		}
@@ -287,18 +301,20 @@ static int check_destructive(struct tally_trace *t)
 
 int run_go(struct tally_trace *t)
 {
-	int rc = check_buffer(t);
-
-	if (rc >= 0)
-		rc = check_destructive(t);
-
-	if (rc >= 0)
-		rc = open_engine(t);
+	const bool compat = t->o.flags & TALLY_TRACE_COMPAT;
+	int rc;
 
 	t->emit.quiet = is_quiet(t);
 	t->emit.flowindent = t->opt.v[OPT_flowindent];
 	t->emit.unnumbered = t->o.flags & TALLY_TRACE_UNNUMBERED;
 	t->emit.stackindent = (uint32_t)t->opt.v[OPT_stackindent];
+	if (compat) /* it says so before it knows whether it can trace */
+		note_matched(t);
+	rc = check_buffer(t);
+	if (rc >= 0)
+		rc = check_destructive(t);
+	if (rc >= 0)
+		rc = open_engine(t);
 	if (rc >= 0)
 		rc = aggs_open(t);
 	if (rc >= 0)
@@ -309,7 +325,7 @@ int run_go(struct tally_trace *t)
 		rc = t->records->ops->start(t);
 	if (rc >= 0)
 		rc = target_watch(t);
-	if (rc >= 0)
+	if (rc >= 0 && !compat)
 		note_matched(t);
 	if (rc >= 0 && t->opt.v[OPT_destructive] && !is_quiet(t))
 		trace_note(t, "allowing destructive actions");
@@ -388,11 +404,25 @@ static int wait_ms(const struct tally_trace *t, int timeout_ms)
 {
 	uint64_t least = t->opt.v[OPT_switchrate] < t->opt.v[OPT_statusrate] ? t->opt.v[OPT_switchrate] :
 									       t->opt.v[OPT_statusrate];
-	uint64_t ms = least / 1000000;
+	uint64_t ms =
+		(t->opt.v[OPT_aggrate] && t->opt.v[OPT_aggrate] < least ? t->opt.v[OPT_aggrate] : least) / 1000000;
 
 	if (t->inewcomer < t->nnewcomers)
 		return 0;
 	return timeout_ms < 0 || (uint64_t)timeout_ms > ms ? (int)(ms < INT32_MAX ? ms : INT32_MAX) : timeout_ms;
+}
+
+/* -x aggrate: what aggregations hold is looked at then, and shown until the next time. */
+static int aggs_turn(struct tally_trace *t)
+{
+	const uint64_t rate = t->opt.v[OPT_aggrate], now = rate && t->eng->k ? k_now_ns() : 0;
+
+	if (now < t->aggs_ns || !now)
+		return 0;
+	const bool first = !t->aggs_ns;
+
+	t->aggs_ns = now - (first ? 0 : (now - t->aggs_ns) % rate) + rate;
+	return first ? 0 : aggs_look_again(t);
 }
 
 int run_work(struct tally_trace *t, int timeout_ms)
@@ -414,6 +444,8 @@ int run_work(struct tally_trace *t, int timeout_ms)
 	rc = run_learn_mappings(t);
 	for (uint32_t i = 0; rc >= 0 && i < t->nticks && !t->over; i++)
 		rc = fire_tick(t, &t->tick[i]);
+	if (rc >= 0)
+		rc = aggs_turn(t);
 	if (rc >= 0)
 		rc = run_drain(t);
 	if (rc >= 0)

@@ -86,9 +86,9 @@ struct engine {
 struct engine_kind {
 	const struct bpf_arch *(*arch)(void);
 	uint32_t (*ncpus)(void);
-	/* *stop (NULL: nobody does) ends the opening. */
+	/* o: who ends the opening, and who wants the verifier's words. */
 	int (*open)(struct engine **ret, const struct bpf_image *img, const struct img_ctl *ctl,
-		    const volatile int *stop, struct err *e);
+		    const struct k_run_opts *o, struct err *e);
 };
 extern const struct engine_kind engine_kernel, engine_vm;
 
@@ -159,7 +159,8 @@ void agg_add(uint8_t fn, uint64_t *a, const uint64_t *b, bool negative);
 
 int aggs_open(struct tally_trace *t);
 void aggs_close(struct tally_trace *t);
-void aggs_forget(struct tally_trace *t); /* the record that saw the snapshots is done */
+void aggs_forget(struct tally_trace *t);    /* the record that saw the snapshots is done */
+int aggs_look_again(struct tally_trace *t); /* with -x aggrate, under which they are not forgotten */
 int aggs_printa(struct tally_trace *t, const struct d_action *a);
 int aggs_clear(struct tally_trace *t, uint32_t agg);
 int aggs_trunc(struct tally_trace *t, uint32_t agg, bool all, int64_t n);
@@ -212,6 +213,7 @@ struct tally_trace {
 		struct library {
 			char *name;
 			struct buf text;
+			bool of_user;
 		} * v;
 		uint32_t n, cap;
 		bool read;
@@ -235,6 +237,7 @@ struct tally_trace {
 	struct lease *lease; /* of hardware counters, while events are attached; else NULL */
 	bool over, exited;
 	int status, child_status;
+	uint64_t aggs_ns;                          /* when -x aggrate has aggregations read next */
 	uint64_t turn_ns;                          /* when drops and CPUs are looked at next */
 	uint64_t watched_ns;                       /* since when mappings that go are told; 0: nobody tells of them */
 	uint32_t ring;                             /* whose records are carried out; UINT32_MAX: of none yet */

@@ -155,9 +155,10 @@ const char *tally_trace_error(const struct tally_trace *t)
 	return t->err.text;
 }
 
+/* dtrace(1) has one line; that cpc's has a second is in its specification. */
 const char *tally_trace_reason(const struct tally_trace *t)
 {
-	return t->why.text;
+	return t->o.flags & TALLY_TRACE_COMPAT && strncmp(t->why.text, "cpc: ", 5) ? "" : t->why.text;
 }
 
 /* Every call that can fail starts here. */
@@ -314,6 +315,8 @@ int tally_trace_process(struct tally_trace *t, int pid)
 	if (t->pid)
 		return trace_fail(t, TALLY_ESTATE, "one process can be traced, and one was given before");
 	fd = k_process_fd(pid, &e);
+	if (fd == -TALLY_EINVAL && t->o.flags & TALLY_TRACE_COMPAT)
+		return trace_fail(t, TALLY_EINVAL, "No such process");
 	if (fd < 0)
 		return trace_fail(t, -fd, "failed to grab pid %d: %s", pid, e.text);
 	t->pid = pid;
