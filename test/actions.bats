@@ -5,7 +5,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
   [ "$(id -u)" -eq 0 ] || skip "loading programs needs root"
-  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
+  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no type information"
 }
 
 @test "what system calls speculate is told when one of them commits, whole and once" {

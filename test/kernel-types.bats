@@ -4,7 +4,7 @@ load common
 
 setup() {
   [ "$(id -u)" -eq 0 ] || skip "reading the kernel's memory needs root"
-  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
+  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no type information"
 }
 
 @test "curthread is the thread that fires, through pointers of the kernel's types" {

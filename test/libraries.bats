@@ -63,7 +63,7 @@ BEGIN { exit(0); }"
 
 @test "curpsinfo, curlwpsinfo, fds and uregs tell of the thread that fires" {
   needs_bpf
-  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
+  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no type information"
   run "$TALLY" trace -qn 'BEGIN { printf("%d %d %s %d\n", curpsinfo->pr_pid == pid, curpsinfo->pr_ppid == ppid,
     curpsinfo->pr_fname, curpsinfo->pr_uid == uid); printf("%d %s %c\n", curlwpsinfo->pr_lwpid == tid, curlwpsinfo->pr_name,
     curlwpsinfo->pr_sname); exit(curcpu->cpu_id == cpu ? 0 : 1); }'
@@ -75,7 +75,7 @@ BEGIN { exit(0); }"
 
 @test "uregs takes a constant, and nothing else" {
   needs_bpf
-  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
+  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no type information"
   run "$TALLY" trace -qxerrtags -n 'BEGIN { i = R_SP; trace(uregs[i]); }'
   [ "$status" -eq 1 ]
   has '[D_PROTO_ARG] in action list: uregs[ ] argument #1 is incompatible with prototype:'
@@ -86,7 +86,7 @@ BEGIN { exit(0); }"
 
 @test "a member that the translator leaves out is refused by name" {
   needs_bpf
-  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
+  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no type information"
   run "$TALLY" trace -qxerrtags -n 'BEGIN { trace(curlwpsinfo->pr_nice); }'
   [ "$status" -eq 1 ]
   has '[D_XLATE_NOCONV] in action list: translator does not define conversion for member: pr_nice'

@@ -27,21 +27,21 @@ trace_here() {
   run "$TALLY" dump --filter 'requester == 0001:01:00.1' t.data
   said 1 'tally: filter: 0001:01:00.1 has a segment, which is a field of its own: requester == 0x101 && segment == 0x1'
   run "$TALLY" dump --filter 'requester == 01:20.0' t.data
-  said 1 'tally: filter: 01:20.0 is no id: devices are 00 to 1f, functions 0 to 7'
+  said 1 'tally: filter: invalid id 01:20.0 (devices are 00 to 1f, functions 0 to 7)'
 }
 
 @test "dump --filter: a packet's name without quotes is refused without the field and the quotes" {
   trace_here
   run "$TALLY" dump --filter 'type == MWr' t.data
-  said 1 'tally: filter: there is no field MWr; texts are compared so: type_name == "MWr32" or type_name == "MWr64"'
+  said 1 'tally: filter: unknown field '\''MWr'\''; text is compared so: type_name == "MWr32" or type_name == "MWr64"'
   run "$TALLY" dump --filter 'status == UR' t.data
-  said 1 'tally: filter: there is no field UR; texts are compared so: statusname == "UR"'
+  said 1 'tally: filter: unknown field '\''UR'\''; text is compared so: statusname == "UR"'
 }
 
 @test "dump --filter: len is taken for ln, where length_dw is meant" {
   trace_here
   run "$TALLY" dump --filter 'len > 4' t.data
-  said 1 "tally: filter: there is no field len; did you mean length_dw? ('tally dump -h' lists them)"
+  said 1 "tally: filter: unknown field 'len'; did you mean length_dw? ('tally dump -h' lists them)"
 }
 
 @test "dump -h and tally-dump(1) do not say which fields a filter may name" {

@@ -264,7 +264,7 @@ serve() {
   expect 1 "failed to write to /dev/full: No space left on device" record --on kunpeng -e "$EVENT" --duration 5 -o /dev/full
   run bash -c "ulimit -f 6000; trap '' XFSZ; '$TALLY' record --on kunpeng,load=full -e '$BOTH' -m 4M -o t.data -- sleep 30"
   [ "$status" -eq 1 ]
-  has "tally: failed to write to t.data: File too large; what was committed before is in it"
+  has "tally: failed to write to t.data: File too large; it has all records up to the last commit"
   has "[ tally record: wrote 4194304 bytes, 262144 records, some lost to t.data ]"
   has "tally: the end is missing: uncommitted records are lost, an unknown number"
   [ "$(records t.data)" -ge 262144 ]
@@ -295,14 +295,14 @@ serve() {
   grep -q "^tally: the end is missing" said     # what the server's ring had
   grep -q ", some lost to" said
   run "$TALLY" report first.data                # whole, but perhaps nothing was committed yet
-  [ "$status" -eq 0 ] || has "there is no PTT record in this file"
+  [ "$status" -eq 0 ] || has "no PTT records in this file"
 }
 
 @test "a reader that goes away ends the recording and its command, with status 141" {
   status=0
   { "$TALLY" record --on kunpeng,load=full -e "$BOTH" -m 4M -o - -- sleep 1000 2>said || echo "$?" >status; } | head -c 100 >/dev/null
   [ "$(cat status)" -eq 141 ] || { cat status said; return 1; }
-  grep -q "^tally: the command did not run to its end" said
+  grep -q "^tally: the command was stopped: the reader of the recording" said
   grep -q "^\[ tally record: wrote [0-9]* bytes, [0-9]* records, 0 lost to stdout \]" said
   grep -q "^tally: stdout was closed by its reader; later records are not written" said
 }

@@ -19,7 +19,7 @@ duckdb() {
   "$TALLY" dump "$TRACE" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/notes"
   [ "$(wc -l <"$BATS_TEST_TMPDIR/out")" -eq 25601 ]
   [[ "$(head -n 1 "$BATS_TEST_TMPDIR/out")" == *TIME*TYPE*REQUESTER* ]]
-  [ "$(cat "$BATS_TEST_TMPDIR/notes")" = "tally: hisi_ptt0_2: times are taken as absolute" ]
+  [ "$(cat "$BATS_TEST_TMPDIR/notes")" = "tally: hisi_ptt0_2: times are read as absolute" ]
 }
 
 @test "dump --perf has four lines of eight as perf prints them, and the older text on request" {
@@ -160,7 +160,7 @@ duckdb() {
   done
   run "$TALLY" report "$TRACE" attrs
   [ "$status" -eq 1 ]
-  has "attrs: there is no PTT record in this file: "
+  has "attrs: no PTT records in this file: "
   run "$TALLY" trace --on ./zeros,format=8dw -qn tlp
   [ "$status" -eq 1 ]
   head -c 25300 "$TRACE" >two
@@ -201,7 +201,7 @@ duckdb() {
   expect "--top: invalid value '0' (expected 1 to 100000)" report --top 0 "$TRACE"
   expect "-x: invalid separator 'ab' (expected one character)" dump -x ab "$TRACE"
   expect "--json and -x cannot be combined" dump --json -x , "$TRACE"
-  expect "perf prints all records: a filter needs another form" dump --perf --filter 1 "$TRACE"
+  expect "the perf formats show all records and take no filter" dump --perf --filter 1 "$TRACE"
   expect "--partition requires a directory: -o DIR" export --partition=host "$TRACE"
   expect "- (standard input) can be given only once" report - -
 }

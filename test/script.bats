@@ -182,10 +182,10 @@ x"
   run vm -C -x cpppath=/nosuch/cpp -n 'BEGIN { exit(0); }'
   [ "$status" -eq 3 ]
   has "failed to compile program BEGIN : Preprocessor failed to process input program"
-  has "/nosuch/cpp can't be run"
+  has "cannot run /nosuch/cpp: is it installed"
   run vm -C -x cpppath=false -n 'BEGIN { exit(0); }'
   [ "$status" -eq 1 ]
-  has "false ended with status 1"
+  has "false exited with status 1"
   run vm -C -Xq -n 'BEGIN { exit(0); }'
   has "failed to set -x stdc: Invalid value for specified option"
 }

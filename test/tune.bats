@@ -136,7 +136,7 @@ ended() {
     begin 'exec sleep 1000'
     [ "$(now)" != "$AT_RESET" ]
     kill -$signal $tuner
-    ended 1 "interrupted; hisi_ptt0_2 is as it was"
+    ended 1 "interrupted; the settings of hisi_ptt0_2 are unchanged"
     as_it_was
     ! kill -0 "$(cat child)" 2>/dev/null || return 1
   done
@@ -145,14 +145,14 @@ ended() {
 @test "a command that is killed puts back what was there, and its status is tally's" {
   serve storage
   begin 'kill -KILL $$'
-  ended 137 "the command ended with status 137; hisi_ptt0_2 is as it was"
+  ended 137 "the command exited with status 137; the settings of hisi_ptt0_2 are unchanged"
   as_it_was
 }
 
 @test "a command that begins to fail can't be compared" {
   serve storage
   begin 'exit 1'
-  ended 1 "the command ended with status 1, and with 0 before: that can't be compared; hisi_ptt0_2 is as it was"
+  ended 1 "the command exited with status 1, before with 0: the runs cannot be compared; the settings of hisi_ptt0_2 are unchanged"
   as_it_was
 }
 
@@ -183,12 +183,12 @@ ended() {
   status=0
   wait $tuner || status=$?
   [ $status -eq 1 ]
-  grep -q "^tally: unix:s: .*; not put back: .*_alloc_buf_level=\|^tally: unix:s: .*; not put back: qos" said || { cat said; return 1; }
+  grep -q "^tally: unix:s: .*; not restored: .*_alloc_buf_level=\|^tally: unix:s: .*; not restored: qos" said || { cat said; return 1; }
 }
 
 @test "a table that can't be written puts back what was there" {
   serve storage
-  expect 1 "failed to write to /dev/full: No space left on device; $DEVICE is as it was" $DEVICE --for throughput --duration 1 --on unix:s -o /dev/full
+  expect 1 "failed to write to /dev/full: No space left on device; the settings of $DEVICE are unchanged" $DEVICE --for throughput --duration 1 --on unix:s -o /dev/full
   as_it_was
 }
 
@@ -197,7 +197,7 @@ ended() {
   status=0
   { tune --for throughput --duration 20 --on unix:s 2>said || echo "$?" >status; } | true
   [ "$(cat status)" -eq 141 ]
-  grep -qx "tally: stdout was closed by its reader; $DEVICE is as it was" said || { cat said; return 1; }
+  grep -qx "tally: stdout was closed by its reader; the settings of $DEVICE are unchanged" said || { cat said; return 1; }
   as_it_was
 }
 
@@ -212,7 +212,7 @@ ended() {
   for _ in $(seq 200); do [ -s t.data ] && break; sleep 0.02; done
   run tune --for throughput --duration 1 --on unix:s
   [ "$status" -eq 1 ]
-  has "; hisi_ptt0_2 is as it was"
+  has "; the settings of hisi_ptt0_2 are unchanged"
 }
 
 # ---- what is wrong ---------------------------------------------------------------------------------------
@@ -226,11 +226,11 @@ ended() {
   expect 2 "unknown device 'hisi_ptt0_3'; did you mean 'hisi_ptt0_" hisi_ptt0_3 --for latency --on kunpeng
   expect 2 "--json and -x cannot be combined" $DEVICE --for latency --json -x ,
   serve idle
-  expect 2 "nothing to measure: give a command, or a duration" $DEVICE --for latency --on unix:s
+  expect 2 "nothing to measure: give a command or a duration" $DEVICE --for latency --on unix:s
 }
 
 @test "a load without payload or answers gives nothing to compare: status 3" {
-  expect 3 "no payload crossed the links meanwhile: there is nothing to compare" $DEVICE --for throughput --duration 1 --on kunpeng,load=idle
+  expect 3 "nothing to compare: no payload crossed the links during the trace" $DEVICE --for throughput --duration 1 --on kunpeng,load=idle
 }
 
 @test "a machine without PTT devices names the model that has some, with status 3" {

@@ -105,7 +105,7 @@ static void what_contradicts_itself_is_refused(void **state)
 		{ __LINE__, "page-faults", { .repeat = 3 }, "-r requires a COMMAND" },
 		{ __LINE__, "page-faults", { .repeat = 3, .argv = command, .count = 2 }, "-r cannot be combined with" },
 		{ __LINE__, "page-faults", { .flags = 1u << 20 }, "unknown value in an option" },
-		{ __LINE__, "page-faults", { .cpus = "x" }, "no list of CPUs" },
+		{ __LINE__, "page-faults", { .cpus = "x" }, "invalid CPU list" },
 	};
 
 	(void)state;

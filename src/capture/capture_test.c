@@ -263,7 +263,7 @@ static void a_dump_has_a_line_for_every_record(void **state)
 
 	assert_int_equal(tally_ptt_dump(t, &o), 0);
 	assert_int_equal(count_of(&v->out, "\n"), v->truth.records + 1);
-	assert_non_null(strstr(v->notes.p, "times are taken as absolute"));
+	assert_non_null(strstr(v->notes.p, "times are read as absolute"));
 	buf_clear(&v->out);
 	o = dump_opts(v, TALLY_FORMAT_CSV);
 	o.separator = ';';

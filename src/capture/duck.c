@@ -44,7 +44,7 @@ int duck_load(const char *path, struct err *e)
 		return 0;
 	return err_set(
 		e, TALLY_ENOTSUP,
-		"SQL and Parquet need DuckDB's library, and %s is not there or not usable; " LIBRARY_WHY(
+		"SQL and Parquet require DuckDB's library, and %s cannot be loaded; " LIBRARY_WHY(
 			"'tally doctor' says how to fetch it, TALLY_DUCKDB names it; a tally whose file has capabilities takes it from the "
 			"system's directories alone (/usr/local/lib, then ldconfig)"),
 		path ? path : SONAME);

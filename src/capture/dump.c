@@ -143,9 +143,9 @@ int tally_ptt_dump(struct tally_ptt *t, const struct tally_ptt_dump_opts *opts)
 
 	ptt_enter(t);
 	if (!opts_take(&d.o, sizeof(d.o), opts) || d.o.format > TALLY_FORMAT_PERF_SPEC)
-		return ptt_fail(t, TALLY_EINVAL, "options that are not known");
+		return ptt_fail(t, TALLY_EINVAL, "unknown options: they are of a newer library");
 	if (d.o.filter && forms[d.o.format].is_perf)
-		return ptt_fail(t, TALLY_EINVAL, "perf prints all records: a filter needs another form");
+		return ptt_fail(t, TALLY_EINVAL, "the perf formats show all records and take no filter");
 	if (d.o.filter)
 		rc = ptt_filter_open(&d.filter, d.o.filter, &e);
 	rc = rc < 0 ? ptt_failed_as(t, &e, rc) : dump_run_pass(&d);

@@ -21,11 +21,12 @@ static int export_check_options(struct tally_ptt *t, const struct tally_ptt_expo
 
 	if (!parquet && o->format != TALLY_FORMAT_CSV && o->format != TALLY_FORMAT_JSON &&
 	    (o->format != TALLY_FORMAT_TEXT || !o->sql))
-		return ptt_fail(t, TALLY_EINVAL, "an export is CSV, JSON, Parquet or, with SQL, text: not this format");
+		return ptt_fail(t, TALLY_EINVAL,
+				"unknown export format (expected CSV, JSON or Parquet; with SQL also text)");
 	if (parquet && !o->path)
-		return ptt_fail(t, TALLY_EINVAL, "Parquet needs a file or a directory to be written to");
+		return ptt_fail(t, TALLY_EINVAL, "Parquet requires an output file or directory");
 	if (!parquet && o->partition)
-		return ptt_fail(t, TALLY_EINVAL, "only Parquet is partitioned");
+		return ptt_fail(t, TALLY_EINVAL, "partitions require the format Parquet");
 	if (!t->has_in)
 		return ptt_fail(t, TALLY_ESTATE, "a call out of order: no file is open, tally_ptt_file() comes first");
 	return 0;
@@ -38,7 +39,7 @@ int tally_ptt_export(struct tally_ptt *t, const struct tally_ptt_export_opts *op
 
 	ptt_enter(t);
 	if (!opts_take(&o, sizeof(o), opts))
-		return ptt_fail(t, TALLY_EINVAL, "options that are not known");
+		return ptt_fail(t, TALLY_EINVAL, "unknown options: they are of a newer library");
 	rc = export_check_options(t, &o);
 	if (rc < 0)
 		return rc;

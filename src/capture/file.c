@@ -120,8 +120,7 @@ static int pass_refuse_nothing(struct tally_ptt *t, const struct ptt_reader *r)
 {
 	const char *words = ptt_reader_lost(r)->words;
 
-	return ptt_fail(t, TALLY_ECORRUPT, "%s: there is no PTT record in this file%s%s", t->path, *words ? ": " : "",
-			words);
+	return ptt_fail(t, TALLY_ECORRUPT, "%s: no PTT records in this file%s%s", t->path, *words ? ": " : "", words);
 }
 
 static int reader_open(struct tally_ptt *t, const struct bytes_in *in, bool as_perf, struct ptt_reader **ret)
@@ -166,7 +165,7 @@ static int pass_reopen(struct ptt_pass *p, bool as_perf)
 	int rc;
 
 	if (ptt_is_pipe(t))
-		return t->used ? ptt_fail(t, TALLY_ESTATE, "%s can be read once only", t->path) :
+		return t->used ? ptt_fail(t, TALLY_ESTATE, "%s is a pipe and can be read only once", t->path) :
 				 reader_open(t, &t->in, as_perf, &p->r);
 	rc = file_in_open(&p->in, t->path, &e);
 	if (rc < 0)
@@ -273,9 +272,9 @@ static void time_note(struct ptt_pass *p, uint32_t device)
 {
 	const struct ptt_stream *s = &p->dev[device];
 
-	ptt_note(p->t, "%s: times are taken as %s%s", ptt_device_name(p, device),
-		 s->o.time == PTT_TIME_ABS ? "absolute" : "since the record before",
-		 s->sure ? "" : ", on weak evidence; --time decides");
+	ptt_note(p->t, "%s: times are read as %s%s", ptt_device_name(p, device),
+		 s->o.time == PTT_TIME_ABS ? "absolute" : "deltas",
+		 s->sure ? "" : ", which is uncertain; --time sets it");
 	if (s->sparse)
 		ptt_note(p->t, "%s: records are sparse: gaps of more than 2047 ticks look shorter than they were",
 			 ptt_device_name(p, device));

@@ -55,7 +55,7 @@ static const char *env_macro(void *f, const char *name)
 static int env_option(void *f, const char *name, const char *value, struct err *e)
 {
 	(void)f, (void)value;
-	return err_set(e, TALLY_EINVAL, "a filter has no options (%s)", name);
+	return err_set(e, TALLY_EINVAL, "a filter takes no options (%s)", name);
 }
 
 /* ---- words ------------------------------------------------------------------------------ */
@@ -95,8 +95,8 @@ static int filter_refuse_name(const char *words, size_t n, enum tally_err code, 
 	buf_put(&name, words, n);
 	if (name.p)
 		filter_name_texts(&texts, name.p);
-	rc = texts.n ? err_set(e, code, "filter: there is no field %s; texts are compared so: %s", name.p, texts.p) :
-		       err_set(e, code, "filter: there is no field %.*s%s ('tally dump -h' lists them)", (int)n, words,
+	rc = texts.n ? err_set(e, code, "filter: unknown field '%s'; text is compared so: %s", name.p, texts.p) :
+		       err_set(e, code, "filter: unknown field '%.*s'%s ('tally dump -h' lists them)", (int)n, words,
 			       strchr(rest, ';') ? strchr(rest, ';') : "");
 	buf_free(&name);
 	buf_free(&texts);
@@ -159,7 +159,8 @@ static int filter_take_id(const char *s, struct buf *to, struct err *e)
 	function = (unsigned)(*p - '0');
 	n = (int)(p + 1 - s);
 	if (device > 31 || function > 7)
-		return err_set(e, TALLY_ESYNTAX, "filter: %.*s is no id: devices are 00 to 1f, functions 0 to 7", n, s);
+		return err_set(e, TALLY_ESYNTAX, "filter: invalid id %.*s (devices are 00 to 1f, functions 0 to 7)", n,
+			       s);
 	function |= bus << 8 | device << 3;
 	if (segment)
 		return err_set(
@@ -222,7 +223,7 @@ static int filter_compile(struct ptt_filter *f, const char *expr, const struct d
 	if (own.code)
 		return filter_refuse(&own, expr, e);
 	if (rc >= 0 && ((*ret)->nclauses != 1 || (*ret)->clause[0].nprobes != 1))
-		return err_set(e, TALLY_ESYNTAX, "filter: more than an expression");
+		return err_set(e, TALLY_ESYNTAX, "filter: unexpected text after the expression");
 	return rc;
 }
 

@@ -98,7 +98,7 @@ static void lead_device(const struct ptt_page_in *in, struct an_part *table, uin
 
 static const char *time_text(uint8_t time)
 {
-	return time == PTT_TIME_ABS ? "absolute" : time == PTT_TIME_DELTA ? "since the record before" : "different";
+	return time == PTT_TIME_ABS ? "absolute" : time == PTT_TIME_DELTA ? "deltas" : "different";
 }
 
 static const char *time_known(const struct ptt_page_in *in, bool sure)

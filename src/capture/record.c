@@ -37,11 +37,11 @@ static int write_failed(struct recording *c, int rc)
 {
 	if (errno == EPIPE && rc == -TALLY_EIO) {
 		c->reader_gone = true;
-		return plat_fail(c->p, TALLY_EEND, "the reader went away");
+		return plat_fail(c->p, TALLY_EEND, "the reader closed the pipe");
 	}
 	return plat_fail(c->p, (enum tally_err) - rc, "failed to write to %s: %s%s", c->path,
 			 rc == -TALLY_EIO && errno ? strerror(errno) : tally_strerror(rc),
-			 c->bytes ? "; what was committed before is in it" : "");
+			 c->bytes ? "; it has all records up to the last commit" : "");
 }
 
 /* ---- the file ------------------------------------------------------------------------------ */
@@ -59,7 +59,7 @@ static int keep_old(struct recording *c)
 	if (old.failed)
 		rc = plat_oom(c->p);
 	else if (rename(c->path, old.p) < 0)
-		rc = plat_fail(c->p, TALLY_EIO, "%s can't be kept as %s: %s", c->path, old.p, strerror(errno));
+		rc = plat_fail(c->p, TALLY_EIO, "cannot rename %s to %s: %s", c->path, old.p, strerror(errno));
 	buf_free(&old);
 	return rc;
 }
@@ -124,7 +124,7 @@ static void trace_report_cut(struct recording *c, const struct plat_trace *t, in
 		c->result.cut = TALLY_CUT_READER;
 		c->result.status = t->ended_command ? 0 : t->status;
 		if (t->ended_command)
-			plat_note(c->p, "the command did not run to its end: nobody reads what is recorded any more");
+			plat_note(c->p, "the command was stopped: the reader of the recording closed the pipe");
 	} else if (rc < 0 && rc != -TALLY_EINVAL && c->is_open) {
 		c->result.cut = TALLY_CUT_FAILED;
 		c->result.gaps++;

@@ -211,7 +211,7 @@ static void a_full_disk_leaves_what_was_committed(void **state)
 	int rc = tally_record(k.p, &k.r, &k.got);
 	setrlimit(RLIMIT_FSIZE, &was);
 	assert_int_equal(rc, -TALLY_EIO);
-	said(k.p, "t.data: File too large; what was committed before is in it");
+	said(k.p, "t.data: File too large; it has all records up to the last commit");
 	assert_int_equal(k.got.bytes, 3 * CHUNK);
 	assert_int_equal(k.got.cut, TALLY_CUT_FAILED);
 	assert_int_equal(k.got.gaps, 1);
@@ -323,7 +323,7 @@ static void a_model_runs_exactly_the_duration_in_equal_slices(void **state)
 	f->held = 1000;
 	f->stuck = true;
 	assert_int_equal(tally_record(p, &r, NULL), -TALLY_EIO);
-	said(p, "its time does not go on");
+	said(p, "its time does not advance");
 	tally_platform_close(p);
 	fake_free(f);
 }

@@ -196,7 +196,7 @@ static int report_start_workers(struct count *c, struct worker *w, uint32_t *n)
 	for (*n = 0; *n < c->n; ++*n) {
 		w[*n] = (struct worker){ .c = c, .stats = c->stats[*n] };
 		if (pthread_create(&w[*n].id, NULL, report_worker_run, &w[*n]))
-			return ptt_fail(c->t, TALLY_ENOMEM, "%u threads can't be started here", c->n);
+			return ptt_fail(c->t, TALLY_ENOMEM, "cannot start %u threads", c->n);
 	}
 	return 0;
 }
@@ -292,7 +292,7 @@ static int report_take_options(struct tally_ptt *t, struct an_emit *e, struct ta
 					   .columns = o->columns,
 					   .ascii = o->flags & TALLY_PTT_ASCII }) < 0 ||
 	    !e->ops->page)
-		return ptt_fail(t, TALLY_EINVAL, "options that are not known");
+		return ptt_fail(t, TALLY_EINVAL, "unknown options: they are of a newer library");
 	return 0;
 }
 

@@ -292,7 +292,7 @@ static int learn_columns(struct rows *w)
 	struct tally_ptt *t = w->q->t;
 
 	if (duck()->prepared_statement_type(w->asked) != DUCK_STATEMENT_SELECT)
-		return ptt_fail(t, TALLY_ESYNTAX, "only a SELECT can be asked of a trace");
+		return ptt_fail(t, TALLY_ESYNTAX, "only SELECT is supported on a trace");
 	w->ncols = (uint32_t)duck()->prepared_statement_column_count(w->asked);
 	w->col = mem_alloc((w->ncols + 1) * sizeof(*w->col));
 	w->cell = mem_alloc((w->ncols + 1) * sizeof(*w->cell));
@@ -386,11 +386,10 @@ static int sql_find_partitions(struct ptt_sql *q, const struct tally_ptt_export_
 				k = COUNT(known);
 		if (k == COUNT(known))
 			return ptt_fail(q->t, TALLY_EINVAL,
-					"a partition is made of host, capture and hour, each once at "
-					"most, not of '%.*s'",
+					"invalid partition '%.*s' (expected host, capture and hour, each at most once)",
 					(int)len, s);
 		if (!known[k].value || !known[k].value[0])
-			return ptt_fail(q->t, TALLY_EINVAL, "the %s of the trace is not known", known[k].name);
+			return ptt_fail(q->t, TALLY_EINVAL, "the %s of the trace is unknown", known[k].name);
 		p[(*n)++] = known[k];
 	}
 	return 0;
@@ -462,7 +461,7 @@ int ptt_sql_parquet(struct ptt_sql *q, const struct tally_ptt_export_opts *o)
 	if (rc >= 0 && o->sql)
 		rc = sql_prepare_rows(&w, o->sql, &w.asked);
 	if (rc >= 0 && o->sql && duck()->prepared_statement_type(w.asked) != DUCK_STATEMENT_SELECT)
-		rc = ptt_fail(q->t, TALLY_ESYNTAX, "only a SELECT can be asked of a trace");
+		rc = ptt_fail(q->t, TALLY_ESYNTAX, "only SELECT is supported on a trace");
 	duck()->destroy_prepare(&w.asked);
 	if (rc >= 0)
 		copy_statement(&b, q->t, o, p, n);

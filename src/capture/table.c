@@ -177,5 +177,5 @@ int ptt_table_register(struct ptt_sql *q)
 	duck()->table_function_supports_projection_pushdown(f, true);
 	state = duck()->register_table_function(q->con, f);
 	duck()->destroy_table_function(&f);
-	return state == DUCK_OK ? 0 : ptt_fail(q->t, TALLY_ENOTSUP, "DuckDB does not take the table of records");
+	return state == DUCK_OK ? 0 : ptt_fail(q->t, TALLY_ENOTSUP, "DuckDB refused the table of records");
 }

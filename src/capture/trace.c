@@ -175,7 +175,7 @@ static int trace_pass_time(struct run *r, uint64_t ns)
 		if (rc < 0)
 			return rc;
 		if (!slice && !rc)
-			return plat_fail(r->p, TALLY_EIO, "%s stands still: its time does not go on", ptt->op->what);
+			return plat_fail(r->p, TALLY_EIO, "%s stands still: its time does not advance", ptt->op->what);
 		r->t->ns += slice;
 		ns -= trace_least(ns, slice);
 	}

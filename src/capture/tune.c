@@ -98,12 +98,12 @@ static void put_back(struct tune *t)
 		if (t->now.v[i] == t->before.v[i])
 			continue;
 		if (n < room)
-			n += (size_t)snprintf(why->text + n, room - n, "%s %s=%u", all ? "; not put back:" : "",
+			n += (size_t)snprintf(why->text + n, room - n, "%s %s=%u", all ? "; not restored:" : "",
 					      ptt_tunables[i].name, t->before.v[i]);
 		all = false;
 	}
 	if (all && n < room)
-		snprintf(why->text + n, room - n, "; %s is as it was", t->name);
+		snprintf(why->text + n, room - n, "; the settings of %s are unchanged", t->name);
 }
 
 /* ---- a measurement -------------------------------------------------------------------------------------- */
@@ -168,10 +168,10 @@ static int check_command(struct tune *t, const struct plat_trace *tr)
 	if (tr->status > 125)
 		t->result.status = tr->status;
 	if (tr->status > 125)
-		return plat_fail(t->p, TALLY_EIO, "the command ended with status %d", tr->status);
+		return plat_fail(t->p, TALLY_EIO, "the command exited with status %d", tr->status);
 	if (t->ndone && tr->status != t->status)
 		return plat_fail(t->p, TALLY_EIO,
-				 "the command ended with status %d, and with %d before: that can't be compared",
+				 "the command exited with status %d, before with %d: the runs cannot be compared",
 				 tr->status, t->status);
 	t->status = tr->status;
 	return 0;
@@ -426,7 +426,7 @@ static int tune_find_best(struct tune *t)
 		if (pmu->filter[i].port)
 			t->ports |= pmu->filter[i].value;
 	if (!t->ports)
-		return plat_fail(t->p, TALLY_ENOTSUP, "%s has no root port that could be traced", pmu->name);
+		return plat_fail(t->p, TALLY_ENOTSUP, "%s has no root port to trace", pmu->name);
 	snprintf(t->name, sizeof(t->name), "%s", pmu->name);
 	if (!t->settled && pmu->time != PTT_TIME_AUTO) {
 		t->time = pmu->time;
@@ -447,7 +447,7 @@ static int first_look(struct tune *t)
 	}
 	if (rc < 0 || any)
 		return rc;
-	return plat_fail(t->p, TALLY_ENOTSUP, "%s meanwhile: there is nothing to compare",
+	return plat_fail(t->p, TALLY_ENOTSUP, "nothing to compare: %s during the trace",
 			 latency ? "no request was answered" : "no payload crossed the links");
 }
 
@@ -510,9 +510,9 @@ static int check_options(struct tune *t)
 	struct tally_tune_opts *o = &t->o;
 
 	if (!o->device || o->goal > TALLY_GOAL_THROUGHPUT || o->dry_run > 1 || o->time > TALLY_PTT_TIME_DELTA)
-		return plat_fail(t->p, TALLY_EINVAL, "which device, and for what? latency or throughput");
+		return plat_fail(t->p, TALLY_EINVAL, "a device and a goal (latency or throughput) are required");
 	if (!o->argv && !o->duration_ns && !o->dry_run && t->p->on.row->is != PLAT_MODEL)
-		return plat_fail(t->p, TALLY_EINVAL, "nothing to measure: give a command, or a duration");
+		return plat_fail(t->p, TALLY_EINVAL, "nothing to measure: give a command or a duration");
 	if (!o->argv && !o->duration_ns)
 		o->duration_ns = DURATION_NS;
 	if (!o->one_in)

@@ -16,7 +16,7 @@ static void fails(struct bench *b, int code, const char *words)
 
 	assert_int_equal(tally_tune(p, &o, NULL), -code);
 	said(p, words);
-	said(p, "; hisi_ptt0_2 is as it was");
+	said(p, "; the settings of hisi_ptt0_2 are unchanged");
 	as_it_was(b);
 	assert_int_equal(b->out.n, 0);
 	tally_platform_close(p);
@@ -62,7 +62,7 @@ static void what_could_not_be_put_back_is_said(void **state)
 	b->bad_set = 2;
 	b->bad_sets = UINT32_MAX - 2;
 	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_EBUSY);
-	said(p, "hisi_ptt0_2/rx_alloc_buf_level: it is busy; not put back: rx_alloc_buf_level=0");
+	said(p, "hisi_ptt0_2/rx_alloc_buf_level: it is busy; not restored: rx_alloc_buf_level=0");
 	tally_platform_close(p);
 	bench_free(b);
 }
@@ -190,8 +190,8 @@ static void a_command_that_dies_ends_it(void **state)
 		int code, status;
 		const char *words;
 	} rows[] = {
-		{ TALLY_EIO, 137, "the command ended with status 137; hisi_ptt0_2 is as it was" },
-		{ TALLY_EIO, 126, "the command ended with status 126" },
+		{ TALLY_EIO, 137, "the command exited with status 137; the settings of hisi_ptt0_2 are unchanged" },
+		{ TALLY_EIO, 126, "the command exited with status 126" },
 		{ TALLY_EINVAL, 127, "failed to start '/no/such/command'" },
 		{ TALLY_EINVAL, 126, "failed to start '/'" },
 	};
@@ -235,8 +235,8 @@ static void in_the_fourth_run(const char *what, const char *words, int status)
 static void a_command_that_does_not_do_the_same_ends_it(void **state)
 {
 	(void)state;
-	in_the_fourth_run("kill -KILL $$", "the command ended with status 137", 137);
-	in_the_fourth_run("exit 3", "the command ended with status 3, and with 0 before", 0);
+	in_the_fourth_run("kill -KILL $$", "the command exited with status 137", 137);
+	in_the_fourth_run("exit 3", "the command exited with status 3, before with 0", 0);
 }
 
 /* Not a model: time passes by itself, and a guard stands by. */

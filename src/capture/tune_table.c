@@ -129,8 +129,7 @@ static void text_head(struct an_emit *e, const struct an_rows *rows)
 	buf_printf(to, "%s for %s: %s\n", t->name, latency ? "latency" : "throughput",
 		   latency ? "mean ticks from a request to its last completion" : "payload per second");
 	if (latency || !t->sure)
-		buf_printf(to, "Times are taken as %s%s.\n",
-			   t->time == PTT_TIME_ABS ? "absolute" : "since the record before",
+		buf_printf(to, "Times are read as %s%s.\n", t->time == PTT_TIME_ABS ? "absolute" : "deltas",
 			   t->sure ? "" : ", on weak evidence:\nif that is wrong, so are latencies; --time decides");
 	buf_printf(to, "\ncpl np  p rx tx times%s  latency  answered   spread    change\n",
 		   latency ? " asked by" : "   MiB/s");

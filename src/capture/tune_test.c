@@ -97,7 +97,7 @@ static void latency_is_judged_where_the_answers_pass(void **state)
 		start_from(b, (const uint32_t[]){ 1, 1, 1, 2, 2 });
 		assert_int_equal(tune(b, TALLY_GOAL_LATENCY), 0);
 		assert_memory_equal(b->value, ((const uint32_t[]){ 1, 1, 1, 0, 0 }), sizeof(b->value));
-		has(&b->out, delta ? "since the record before" : "absolute");
+		has(&b->out, delta ? "deltas" : "absolute");
 	}
 	bench_free(b);
 }
@@ -411,7 +411,7 @@ static void latency_is_shown_by_who_asked(void **state)
 	start_from(b, (const uint32_t[]){ 1, 1, 1, 1, 0 });
 	run_from_first(b, &o, TALLY_FORMAT_TEXT);
 	looks(b, "hisi_ptt0_2 for latency: mean ticks from a request to its last completion\n"
-		 "Times are taken as absolute.\n"
+		 "Times are read as absolute.\n"
 		 "\n"
 		 "cpl np  p rx tx times asked by  latency  answered   spread    change\n"
 		 "  1  1  1  1  0     1 devices       300        40    0.0 %    +0.0 %  as it was\n"
@@ -475,10 +475,10 @@ static void what_times_are_and_how_well_that_is_known_is_said(void **state)
 		const char *said;
 	} row[] = {
 		{ TALLY_PTT_TIME_FOUND, PTT_TIME_AUTO,
-		  "Times are taken as absolute, on weak evidence:\nif that is wrong, so are latencies" },
-		{ TALLY_PTT_TIME_FOUND, PTT_TIME_DELTA, "Times are taken as since the record before.\n" },
-		{ TALLY_PTT_TIME_FOUND, PTT_TIME_ABS, "Times are taken as absolute.\n" },
-		{ TALLY_PTT_TIME_ABS, PTT_TIME_DELTA, "Times are taken as absolute.\n" },
+		  "Times are read as absolute, on weak evidence:\nif that is wrong, so are latencies" },
+		{ TALLY_PTT_TIME_FOUND, PTT_TIME_DELTA, "Times are read as deltas.\n" },
+		{ TALLY_PTT_TIME_FOUND, PTT_TIME_ABS, "Times are read as absolute.\n" },
+		{ TALLY_PTT_TIME_ABS, PTT_TIME_DELTA, "Times are read as absolute.\n" },
 	};
 
 	(void)state;
@@ -569,7 +569,7 @@ static void a_machine_that_has_a_time_is_asked_for_it(void **state)
 	has(&b->out, "1,1,1,0,2,1,devices,1627,0,0,1000,0,0,0,as it was\n");
 	b->gone_at = b->starts + 2;
 	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_EEND);
-	said(p, "the machine is gone; hisi_ptt0_2 is as it was");
+	said(p, "the machine is gone; the settings of hisi_ptt0_2 are unchanged");
 	tally_platform_close(p);
 	bench_free(b);
 }
@@ -585,7 +585,7 @@ static void what_cannot_be_tuned_is_refused(void **state)
 	(void)state;
 	o.duration_ns = 0;
 	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_EINVAL);
-	said(p, "nothing to measure: give a command, or a duration");
+	said(p, "nothing to measure: give a command or a duration");
 	o.duration_ns = 1000;
 	o.device = "hisi_ptt0_3";
 	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_EINVAL);
@@ -596,17 +596,17 @@ static void what_cannot_be_tuned_is_refused(void **state)
 	o.goal = TALLY_GOAL_LATENCY;
 	b->writes = NULL;
 	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_ENOTSUP);
-	said(p, "no request was answered meanwhile");
+	said(p, "nothing to compare: no request was answered");
 	o.goal = TALLY_GOAL_THROUGHPUT;
 	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_ENOTSUP);
-	said(p, "no payload crossed the links meanwhile");
+	said(p, "nothing to compare: no payload crossed the links");
 	b->get_rc = -TALLY_EPERM;
 	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_EPERM);
 	said(p, "may not be read");
 	b->get_rc = 0;
 	b->pmu.nfilters = 0;
 	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_ENOTSUP);
-	said(p, "hisi_ptt0_2 has no root port that could be traced");
+	said(p, "hisi_ptt0_2 has no root port to trace");
 	assert_int_equal(b->sets, 0);
 	tally_platform_close(p);
 	bench_free(b);

@@ -81,7 +81,7 @@ int child_split(const char *cmd, struct arena *a, char ***argv, struct err *e)
 			break;
 		v[argc++] = text;
 		if (!word_split(&cmd, text))
-			return err_set(e, TALLY_EINVAL, "the command has a quote or a backslash without end");
+			return err_set(e, TALLY_EINVAL, "the command has an unterminated quote or backslash");
 		text += strlen(text) + 1;
 	}
 	if (!argc)
@@ -160,7 +160,7 @@ static int child_fork(struct k_child *c, char *const *argv, struct err *e)
 		c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
 	if (c->pid > 0 && c->pidfd >= 0)
 		return 0;
-	rc = err_set(e, TALLY_EIO, "the command can't be started: %s", strerror(errno));
+	rc = err_set(e, TALLY_EIO, "cannot start the command: %s", strerror(errno));
 	k_child_kill(c);
 	return rc;
 }
@@ -210,7 +210,7 @@ int k_child_release(struct k_child *c, struct err *e)
 	int no = 0, st;
 
 	if (c->go_fd < 0)
-		return err_set(e, TALLY_ESTATE, "the command runs already");
+		return err_set(e, TALLY_ESTATE, "the command is already running");
 	if (write(c->go_fd, "g", 1) != 1)
 		no = errno;
 	child_shut_fd(&c->go_fd);
@@ -219,7 +219,7 @@ int k_child_release(struct k_child *c, struct err *e)
 	child_shut_fd(&c->err_fd);
 	if (no && waitpid(c->pid, &st, 0) == c->pid)
 		child_ended(c, st);
-	return no ? err_set(e, TALLY_EINVAL, "the command can't be run: %s", strerror(no)) : 0;
+	return no ? err_set(e, TALLY_EINVAL, "cannot run the command: %s", strerror(no)) : 0;
 }
 
 int k_child_status(struct k_child *c, int *status)
@@ -280,6 +280,6 @@ int k_process_fd(int pid, struct err *e)
 	if (fd >= 0)
 		return fd;
 	if (pid > 0 && errno != ESRCH && errno != EINVAL)
-		return err_set(e, TALLY_EIO, "process %d can't be watched: %s", pid, strerror(errno));
+		return err_set(e, TALLY_EIO, "cannot watch process %d: %s", pid, strerror(errno));
 	return err_set(e, TALLY_EINVAL, "no such process: %d", pid);
 }

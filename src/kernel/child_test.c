@@ -72,7 +72,7 @@ static int run(const char *cmd, int released)
 	assert_int_equal(poll(&p, 1, 0), 0);
 	assert_int_equal(k_child_release(&c, &e), released);
 	if (released < 0)
-		assert_non_null(strstr(e.text, "can't be run"));
+		assert_non_null(strstr(e.text, "cannot run the command"));
 	assert_int_equal(poll(&p, 1, -1), 1);
 	assert_int_equal(k_child_status(&c, &status), 1);
 	assert_int_equal(k_child_status(&c, &status), 1);

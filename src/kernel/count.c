@@ -148,7 +148,7 @@ static int open_cpus(const struct opening *o, int task, struct err *e)
 	if (!mask)
 		rc = err_oom(e);
 	else if (o->t->cpus && !cpus_parse(o->t->cpus, mask, cpus_words(ncpus)))
-		rc = err_set(e, TALLY_EINVAL, "\"%s\" is no list of CPUs", o->t->cpus);
+		rc = err_set(e, TALLY_EINVAL, "invalid CPU list \"%s\"", o->t->cpus);
 	for (uint32_t i = 0; rc == 0 && i < ncpus; i++)
 		if (cpus_has(set, i) && count_cpu_wanted(o, mask, i))
 			rc = open_one(o, task, (int)i, e);
@@ -162,8 +162,7 @@ static int open_tasks(const struct opening *o, struct err *e)
 	int rc = 0;
 
 	if (*o->ev->cpus && !o->ev->counter)
-		return err_set(e, TALLY_ENOTSUP,
-			       "it counts a whole device, whoever uses it, not a process: -a counts it");
+		return err_set(e, TALLY_ENOTSUP, "it is an event of a whole device, not of a process: use -a");
 	for (uint32_t i = 0; rc == 0 && i < o->t->ntasks; i++)
 		rc = o->t->each_cpu ? open_cpus(o, o->t->task[i], e) : open_one(o, o->t->task[i], -1, e);
 	return rc;
@@ -185,7 +184,7 @@ static int open_forms(struct k_counter *c, const struct k_event *ev, uint32_t n,
 	if (c->n)
 		return 0;
 	if (t->task)
-		return err_set(e, TALLY_EEND, "the process is gone");
+		return err_set(e, TALLY_EEND, "the process has exited");
 	return err_set(e, TALLY_ENOTSUP, "no CPU that has the event is %s", t->cpus ? "among these" : "online");
 }
 
@@ -388,7 +387,7 @@ int k_cpus_check(const char *list, struct err *e)
 	bool any = false;
 
 	if (rc == 0 && !cpus_parse(list, set, words))
-		rc = err_set(e, TALLY_EINVAL, "'%s' is no list of CPUs, as 0,2-4: there %s %u", list,
+		rc = err_set(e, TALLY_EINVAL, "invalid CPU list '%s' (expected e.g. 0,2-4; there %s %u)", list,
 			     ncpus == 1 ? "is CPU" : "are CPUs 0 to", ncpus - 1);
 	for (uint32_t i = 0; rc == 0 && i < words * 64; i++) {
 		any |= cpus_has(set, i);

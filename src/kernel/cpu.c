@@ -102,7 +102,7 @@ int k_cpus_online(uint64_t *set, size_t words, struct err *e)
 	if (n < 0)
 		return err_set(e, TALLY_EIO, SYS_CPU "online: %s", strerror(-n));
 	if (n == 0 || !cpus_parse(text, set, words))
-		return err_set(e, TALLY_ECORRUPT, SYS_CPU "online: \"%.64s\" is no list of CPUs", text);
+		return err_set(e, TALLY_ECORRUPT, SYS_CPU "online: invalid CPU list \"%.64s\"", text);
 	return 0;
 }
 

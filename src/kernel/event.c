@@ -130,7 +130,7 @@ int event_refused(const struct k_event *ev, uint32_t cpu, int no, struct err *e)
 		return err_set(e, TALLY_ENOTSUP, "this CPU does not have the event%s",
 			       ev->precise_ip ? ", or not with precise_ip" : "");
 	case EBUSY:
-		return err_set(e, TALLY_EBUSY, "CPU %u: somebody else holds the counters for themselves alone", cpu);
+		return err_set(e, TALLY_EBUSY, "CPU %u: the PMU is in exclusive use by another program", cpu);
 	case EMFILE:
 	case ENFILE:
 		snprintf(what, sizeof(what), "opening an event on CPU %u", cpu);
@@ -142,7 +142,7 @@ int event_refused(const struct k_event *ev, uint32_t cpu, int no, struct err *e)
 	case EINVAL:
 		if (ev->freq)
 			return err_set(e, TALLY_EINVAL,
-				       "the kernel refuses %lluhz; kernel.perf_event_max_sample_rate is the most",
+				       "the kernel refuses %lluhz: it exceeds kernel.perf_event_max_sample_rate",
 				       (unsigned long long)ev->freq);
 		return err_set(e, TALLY_EINVAL, "the kernel refuses the event's encoding (type %u, config 0x%llx)",
 			       ev->type, (unsigned long long)ev->config);
@@ -163,7 +163,7 @@ int event_cpus(const struct k_event *ev, uint32_t ncpus, uint64_t **ret, struct 
 	rc = k_cpus_online(set, words, e);
 	if (rc == 0 && *ev->cpus) {
 		if (!cpus_parse(ev->cpus, mask, words))
-			rc = err_set(e, TALLY_EINVAL, "\"%s\" is no list of CPUs", ev->cpus);
+			rc = err_set(e, TALLY_EINVAL, "invalid CPU list \"%s\"", ev->cpus);
 		for (size_t i = 0; i < words; i++)
 			set[i] &= mask[i];
 	}
@@ -201,7 +201,7 @@ static int program_refused(const struct k_event *ev, uint32_t cpu, int no, struc
 	if (no == EPERM || no == EACCES)
 		return rights_bpf("attaching a BPF program", e);
 	if (no == EEXIST || no == EOPNOTSUPP || no == EINVAL || no == EPROTO)
-		return err_set(e, TALLY_ENOTSUP, "this event can't run a program%s",
+		return err_set(e, TALLY_ENOTSUP, "this event cannot run a BPF program%s",
 			       ev->precise_ip ? " that takes stacks with precise_ip" : "");
 	return err_set(e, TALLY_EIO, "CPU %u: attaching a program failed: %s", cpu, strerror(no));
 }
@@ -346,7 +346,7 @@ int k_enable(struct k_run *k, struct err *e)
 	if (rc == 0)
 		rc = points_enable(k, e);
 	if (rc == 0 && timers_set(k, true) < 0)
-		rc = err_set(e, TALLY_EIO, "a timer can't be started: %s", strerror(errno));
+		rc = err_set(e, TALLY_EIO, "cannot start a timer: %s", strerror(errno));
 	k->enabled = true;
 	if (rc < 0)
 		k_disable(k);

@@ -179,7 +179,7 @@ static void event_of_no_online_cpu_is_refused(void **state)
 	(void)state;
 	strcpy(ev.cpus, "nonsense");
 	assert_int_equal(k_event_try(&ev, &e), -TALLY_EINVAL);
-	assert_string_equal(e.text, "\"nonsense\" is no list of CPUs");
+	assert_string_equal(e.text, "invalid CPU list \"nonsense\"");
 }
 
 static void unknown_event_is_not_supported(void **state)
@@ -202,7 +202,7 @@ static void each_refusal_says_its_cause(void **state)
 		{ __LINE__, EPERM, -TALLY_EPERM, "perf_event_paranoid is" },
 		{ __LINE__, EACCES, -TALLY_EPERM, "cap_perfmon" },
 		{ __LINE__, ENODEV, -TALLY_ENOTSUP, "this CPU does not have the event" },
-		{ __LINE__, EBUSY, -TALLY_EBUSY, "CPU 3: somebody else" },
+		{ __LINE__, EBUSY, -TALLY_EBUSY, "CPU 3: the PMU is in exclusive use" },
 		{ __LINE__, EMFILE, -TALLY_EIO, "ulimit -n" },
 		{ __LINE__, ENOMEM, -TALLY_ENOMEM, "out of memory" },
 		{ __LINE__, ENOSYS, -TALLY_ENOTSUP, "no perf events" },

@@ -106,11 +106,11 @@ int k_filter(char *const *argv, const char *text, size_t n, struct buf *out, str
 	if (out->failed)
 		return err_oom(e);
 	if (out->n > FILTER_MOST)
-		return err_set(e, TALLY_EINVAL, "%s answers more than %u MB", argv[0], FILTER_MOST >> 20);
+		return err_set(e, TALLY_EINVAL, "%s wrote more than %u MB", argv[0], FILTER_MOST >> 20);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return err_set(e, TALLY_ENOTSUP, "%s can't be run: is it installed (package cpp)?", argv[0]);
+		return err_set(e, TALLY_ENOTSUP, "cannot run %s: is it installed (package cpp)?", argv[0]);
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
-		return err_set(e, TALLY_EINVAL, "%s ended with status %d", argv[0],
+		return err_set(e, TALLY_EINVAL, "%s exited with status %d", argv[0],
 			       WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 	return 0;
 }

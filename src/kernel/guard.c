@@ -53,7 +53,7 @@ int k_guard_start(struct k_guard *g, void (*undo)(void *arg), void *arg, struct 
 	int fd[2], pid, no;
 
 	if (pipe2(fd, O_CLOEXEC) < 0)
-		return err_set(e, TALLY_EIO, "a pipe can't be made: %s", strerror(errno));
+		return err_set(e, TALLY_EIO, "cannot create a pipe: %s", strerror(errno));
 	pid = fork_deaf();
 	no = errno;
 	if (pid == 0) {
@@ -63,7 +63,7 @@ int k_guard_start(struct k_guard *g, void (*undo)(void *arg), void *arg, struct 
 	close(fd[0]);
 	if (pid < 0) {
 		close(fd[1]);
-		return err_set(e, TALLY_EIO, "a guard can't be started: %s", strerror(no));
+		return err_set(e, TALLY_EIO, "cannot start the guard process: %s", strerror(no));
 	}
 	*g = (struct k_guard){ .pid = pid, .fd = fd[1] };
 	return 0;

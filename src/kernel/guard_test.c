@@ -240,7 +240,7 @@ static void no_descriptor_is_an_error(void **state)
 	rc = k_guard_start(&g, write_word, &fd, &e);
 	setrlimit(RLIMIT_NOFILE, &was);
 	assert_int_equal(rc, -TALLY_EIO);
-	assert_string_equal(e.text, "a pipe can't be made: Too many open files");
+	assert_string_equal(e.text, "cannot create a pipe: Too many open files");
 	assert_int_equal(g.pid, 0);
 	k_guard_end(&g);
 }

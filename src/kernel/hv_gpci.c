@@ -140,7 +140,8 @@ static int read_about(struct gpci_pmu *g, struct err *e)
 	uint64_t type;
 
 	if (text_of(g->root, "", "type", text, sizeof(text)) <= 0 || !text_u64(text, &type) || type > UINT32_MAX)
-		return err_set(e, TALLY_ENOTSUP, "this kernel has no PMU hv_gpci: it runs on no POWER hypervisor");
+		return err_set(e, TALLY_ENOTSUP,
+			       "this kernel has no PMU hv_gpci: it does not run under a POWER hypervisor");
 	a->type = (uint32_t)type;
 	if (text_of(g->root, "", "cpumask", a->cpus, sizeof(a->cpus)) < 0)
 		a->cpus[0] = '\0';
@@ -214,10 +215,10 @@ static int file_failed(const char *file, int no, int64_t *code, struct err *e)
 	else if (no == ENOENT)
 		*code = H_NOT_AVAILABLE;
 	else if (no == EFBIG)
-		return err_set(e, TALLY_ENOTSUP,
-			       "%s: the kernel can't show so many records: they are more than a page (EFBIG)", file);
+		return err_set(e, TALLY_ENOTSUP, "%s: the kernel cannot show all records: they exceed one page (EFBIG)",
+			       file);
 	else
-		return err_set(e, TALLY_EIO, "%s can't be read: %s", file, strerror(no));
+		return err_set(e, TALLY_EIO, "cannot read %s: %s", file, strerror(no));
 	return 0;
 }
 
@@ -243,7 +244,7 @@ int gpci_topology(struct gpci_pmu *g, uint32_t number, struct gpci_bytes *ret, i
 	if (rc < 0)
 		rc = file_failed(file, -rc, code, e);
 	else if (!gpci_spell_bytes(text, &ret->b))
-		rc = err_set(e, TALLY_ECORRUPT, "%s: there is something else in it than hexadecimal digits", file);
+		rc = err_set(e, TALLY_ECORRUPT, "%s: it contains something other than hexadecimal digits", file);
 	else
 		rc = ret->b.failed ? err_oom(e) : gpci_whole_records(ret, file, e);
 	mem_free(text);
@@ -319,8 +320,7 @@ static int gpci_read_capabilities(const struct gpci_pmu *g, struct gpci_bytes *r
 /* Which record is the own one the files don't say. */
 static int own_of_files(const char *name, struct err *e)
 {
-	return err_set(e, TALLY_ENOTSUP,
-		       "%s: the kernel shows all records and not which is the own one: give its number", name);
+	return err_set(e, TALLY_ENOTSUP, "%s: the kernel does not say which record is your own: give its number", name);
 }
 
 static int gpci_fetch_request(struct gpci_pmu *g, const struct gpci_reply *ask, struct gpci_bytes *t, int64_t *code,
@@ -349,8 +349,8 @@ static int gpci_call(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 
 	(void)vcpu;
 	if (r[2] > sizeof(g->memory) || gpci_reply(&ask, g->memory, (size_t)r[2], e) < 0)
-		return err_set(e, TALLY_EINVAL, "a block of %llu bytes: a header has %u", (unsigned long long)r[2],
-			       GPCI_HEADER);
+		return err_set(e, TALLY_EINVAL, "invalid block of %llu bytes (a header has %u)",
+			       (unsigned long long)r[2], GPCI_HEADER);
 	rc = gpci_fetch_request(g, &ask, &t, &code, e);
 	if (rc == 0 && code == H_SUCCESS)
 		code = gpci_answer(g, &ask, &t, (size_t)r[2]);

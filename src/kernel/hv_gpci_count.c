@@ -86,7 +86,7 @@ static int gpci_event_refused(const struct gpci_request *r, int no, int64_t *cod
 	case ENOMEM:
 		return err_oom(e);
 	default:
-		return err_set(e, TALLY_EIO, "%s: the event can't be opened: %s", r->name, strerror(no));
+		return err_set(e, TALLY_EIO, "%s: cannot open the event: %s", r->name, strerror(no));
 	}
 }
 
@@ -109,7 +109,7 @@ static int gpci_count_event(struct gpci_pmu *g, const struct gpci_request *r, ui
 		*c = like;
 	}
 	if (g->perf.read(g->perf.arg, c->fd, &now) < 0)
-		return err_set(e, TALLY_EIO, "%s: the event can't be read", r->name);
+		return err_set(e, TALLY_EIO, "%s: cannot read the event", r->name);
 	if ((int64_t)(now - c->last) > 0)
 		c->last = now;
 	*ret = c->last;
@@ -239,21 +239,20 @@ static int one_record(struct gpci_pmu *g, const struct gpci_request *r, struct g
 	uint32_t id = r->index == GPCI_BY_PARTITION ? gpci_own_partition(g) : 0;
 
 	if (r->index != GPCI_BY_PARTITION && r->index != GPCI_BY_NOTHING)
-		return err_set(e, TALLY_ENOTSUP, "%s: which %s is the own one the kernel does not say: give its number",
+		return err_set(e, TALLY_ENOTSUP, "%s: the kernel does not say which %s is your own: give its number",
 			       r->name, r->index == GPCI_BY_CHIP ? "chip" : "processor");
 	return add_record(g, &(struct known){ .r = NULL }, id, -1, to, code, e);
 }
 
 static int unknown_records(const struct gpci_request *r, struct err *e)
 {
-	return err_set(
-		e, TALLY_ESTATE,
-		"%s: this kernel does not show which there are (POWER10 and later do); 'tally stat -e hv_gpci/EVENT,"
-		"%s=N/' counts one",
-		r->name,
-		r->index == GPCI_BY_CHIP      ? "hw_chip_id" :
-		r->index == GPCI_BY_PROCESSOR ? "phys_processor_idx" :
-						"partition_id");
+	return err_set(e, TALLY_ESTATE,
+		       "%s: this kernel does not list them (POWER10 and later do); 'tally stat -e "
+		       "hv_gpci/EVENT,%s=N/' counts one",
+		       r->name,
+		       r->index == GPCI_BY_CHIP      ? "hw_chip_id" :
+		       r->index == GPCI_BY_PROCESSOR ? "phys_processor_idx" :
+						       "partition_id");
 }
 
 int gpci_counted(struct gpci_pmu *g, const struct gpci_request *r, int32_t index, struct gpci_bytes *ret, int64_t *code,

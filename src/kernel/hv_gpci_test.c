@@ -269,7 +269,7 @@ static void what_the_kernel_does_not_pass_on_is_not_available(void **state)
 	assert_int_equal(refused(&l, "processor_config", -1, &e), -TALLY_ENOTSUP);
 	SAYS(e, "give its number");
 	assert_int_equal(refused(&l, "dispatch_purr", -1, &e), -TALLY_ENOTSUP);
-	SAYS(e, "which processor is the own one");
+	SAYS(e, "which processor is your own");
 	closed(&l);
 }
 
@@ -478,12 +478,12 @@ static void digits_that_are_no_whole_records_are_corrupt(void **state)
 	static const struct {
 		const char *text, *words;
 	} row[] = {
-		{ "0", "something else" },
-		{ "0g", "something else" },
-		{ "00 0", "something else" },
-		{ "0x00", "something else" },
+		{ "0", "something other than hexadecimal digits" },
+		{ "0g", "something other than hexadecimal digits" },
+		{ "00 0", "something other than hexadecimal digits" },
+		{ "0x00", "something other than hexadecimal digits" },
 		{ "00", "record 1 of the file is truncated" },
-		{ "-1", "something else" },
+		{ "-1", "something other than hexadecimal digits" },
 		{ "0001000000000000000000640001001c\n",
 		  "record 1 of the file is truncated" }, /* its element is not there */
 		{ "0001000000000000000000640041001c\n", "record 1 of the file is truncated" }, /* 65 elements */

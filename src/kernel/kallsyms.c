@@ -65,7 +65,7 @@ int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *nam
 	int fd = rights_open(CAP_SYSLOG, "/proc/kallsyms", O_RDONLY), rc;
 
 	if (fd < 0 && (errno == EPERM || errno == EACCES))
-		return err_set(e, TALLY_EPERM, "/proc/kallsyms may not be read: run as root");
+		return err_set(e, TALLY_EPERM, "no permission to read /proc/kallsyms: run as root");
 	if (fd < 0)
 		return err_set(e, TALLY_ENOTSUP, "no symbols of the kernel: /proc/kallsyms: %s", strerror(errno));
 	rc = k_kallsyms_fd(fd, sink, arg, e);

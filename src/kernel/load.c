@@ -487,8 +487,8 @@ static int kernel_btf_open(struct btf **ret, struct err *e)
 		close(fd);
 	if (*ret || (*ret = btf__load_vmlinux_btf())) /* libbpf knows other places, too */
 		return 0;
-	return err_set(e, TALLY_ENOTSUP, "this kernel tells no types (%s): ppid, vtimestamp and self-> need them",
-		       path);
+	return err_set(e, TALLY_ENOTSUP,
+		       "this kernel has no type information (BTF: %s): ppid, vtimestamp and self-> require it", path);
 }
 
 /* Puts each part where the tail calls of its class look for it. */
@@ -498,8 +498,8 @@ static int parts_link(const struct k_run *k, const struct bpf_image *img, struct
 		for (uint32_t i = 0; img->map[m].use == IMG_PARTS && i < img->nparts; i++)
 			if (img->part[i].cls == img->map[m].id &&
 			    bpf_map_update_elem(k->map[m].fd, &i, &k->prog[img->nprogs + i], BPF_ANY) < 0)
-				return err_set(e, TALLY_EIO, "part %u of program %.16s can't be put in its place: %s",
-					       i, img->part[i].name, strerror(errno));
+				return err_set(e, TALLY_EIO, "cannot store part %u of program %.16s: %s", i,
+					       img->part[i].name, strerror(errno));
 	return 0;
 }
 

@@ -75,7 +75,7 @@ static int map_memory(struct run_map *r, const struct img_map *m, struct err *e)
 	if (r->mem != MAP_FAILED)
 		return 0;
 	r->mem = NULL;
-	return err_set(e, TALLY_ENOMEM, "map %.16s: can't be mapped: %s", m->name, strerror(errno));
+	return err_set(e, TALLY_ENOMEM, "cannot mmap map %.16s: %s", m->name, strerror(errno));
 }
 
 static int map_open(struct k_run *k, struct run_map *r, const struct img_map *m, struct err *e)

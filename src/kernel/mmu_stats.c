@@ -52,7 +52,7 @@ static int no_file(uint32_t cpu, const char *file, int error, struct err *e)
 	if (error == ENOENT || error == ENODEV || error == ENOTDIR)
 		return err_set(e, TALLY_ESTATE, "cpu%u is offline, or has no %s", cpu, file);
 	if (error == EACCES || error == EPERM || error == EROFS)
-		return err_set(e, TALLY_EPERM, "cpu%u: %s may not be touched: %s; root may", cpu, file,
+		return err_set(e, TALLY_EPERM, "cpu%u: no permission for %s: %s; run as root", cpu, file,
 			       strerror(error));
 	return err_set(e, TALLY_EIO, "cpu%u: %s: %s", cpu, file, strerror(error));
 }
@@ -67,7 +67,7 @@ static int number_of(const struct mmu *m, uint32_t cpu, const char *file, uint64
 	if (n < 0)
 		return no_file(cpu, file, -n, e);
 	if ((size_t)n != strlen(text) || strspn(text, "0123456789") != (size_t)n || !text_u64(text, ret))
-		return err_set(e, TALLY_ECORRUPT, "cpu%u: what %s says is no count", cpu, file);
+		return err_set(e, TALLY_ECORRUPT, "cpu%u: %s does not hold a number", cpu, file);
 	return 0;
 }
 

@@ -21,7 +21,7 @@ int k_pfm_encode(const char *name, struct k_event *ev, struct err *e)
 {
 	(void)name;
 	(void)ev;
-	return err_set(e, TALLY_ENOTSUP, "names of the CPU's own events need libpfm4: " LIBRARY_NONE);
+	return err_set(e, TALLY_ENOTSUP, "names of the CPU's own events require libpfm4: " LIBRARY_NONE);
 }
 
 int k_pfm_names(struct arena *a, const char ***ret, uint32_t *n)

@@ -264,10 +264,9 @@ static int put_value(const struct k_pmu *pmu, const char *name, const char *form
 	int width = put_field(format, v, ev);
 
 	if (width < 0)
-		return err_set(e, TALLY_ECORRUPT, "PMU %s: the format of %s is not understood: %s", pmu->name, name,
-			       format);
+		return err_set(e, TALLY_ECORRUPT, "PMU %s: unknown format of %s: %s", pmu->name, name, format);
 	if (width < 64 && v >> width)
-		return err_set(e, TALLY_EINVAL, "%s=0x%llx does not fit: the field has %d bit%s", name,
+		return err_set(e, TALLY_EINVAL, "%s=0x%llx is out of range: the field has %d bit%s", name,
 			       (unsigned long long)v, width, width == 1 ? "" : "s");
 	return 0;
 }
@@ -284,13 +283,13 @@ static int put_term(const char *root, const struct k_pmu *pmu, const char *name,
 	bool is_format;
 
 	if (!is_name(name))
-		return err_set(e, TALLY_EINVAL, "\"%s\" is no name of an attribute or event", name);
+		return err_set(e, TALLY_EINVAL, "invalid attribute or event name \"%s\"", name);
 	snprintf(file, sizeof(file), "format/%s", name);
 	is_format = read_pmu_file(root, pmu->name, file, text, sizeof(text)) >= 0;
 	word = is_format ? NULL : config_word(ev, name, strlen(name));
 	if (is_format || word) {
 		if (value && !text_u64(value, &v))
-			return err_set(e, TALLY_EINVAL, "%s needs a number, not \"%s\"", name, value);
+			return err_set(e, TALLY_EINVAL, "%s requires a number, not \"%s\"", name, value);
 		if (is_format)
 			return put_value(pmu, name, text, v, ev, e);
 		*word = v;

@@ -125,11 +125,11 @@ static void split_fields_take_their_low_bits_first(void **state)
 static void values_too_wide_are_refused(void **state)
 {
 	(void)state;
-	refuses(INTEL, "cpu", "umask=0x100", TALLY_EINVAL, "umask=0x100 does not fit: the field has 8 bits");
+	refuses(INTEL, "cpu", "umask=0x100", TALLY_EINVAL, "umask=0x100 is out of range: the field has 8 bits");
 	refuses(INTEL, "cpu", "edge=2", TALLY_EINVAL, "1 bit");
 	refuses(AMD, "cpu", "event=0x1000", TALLY_EINVAL, "12 bits");
-	refuses(INTEL, "cpu", "umask=ten", TALLY_EINVAL, "needs a number");
-	refuses(AMD, "toy", "parameter", TALLY_EINVAL, "needs a number");
+	refuses(INTEL, "cpu", "umask=ten", TALLY_EINVAL, "requires a number");
+	refuses(AMD, "toy", "parameter", TALLY_EINVAL, "requires a number");
 }
 
 static void unknown_terms_name_the_nearest(void **state)
@@ -147,10 +147,10 @@ static void hostile_names_and_formats_are_refused(void **state)
 	(void)state;
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = 0;
-	refuses(INTEL, "cpu", "../type", TALLY_EINVAL, "no name");
-	refuses(INTEL, "cpu", "=1", TALLY_EINVAL, "no name");
+	refuses(INTEL, "cpu", "../type", TALLY_EINVAL, "invalid attribute or event name");
+	refuses(INTEL, "cpu", "=1", TALLY_EINVAL, "invalid attribute or event name");
 	refuses(INTEL, "cpu", longest, TALLY_EINVAL, "longer than");
-	refuses(AMD, "toy", "path", TALLY_EINVAL, "no name");
+	refuses(AMD, "toy", "path", TALLY_EINVAL, "invalid attribute or event name");
 	refuses(AMD, "toy", "again", TALLY_EINVAL, "no attribute");
 	refuses(AMD, "toy", "backwards=1", TALLY_ECORRUPT, "format of backwards");
 	refuses(AMD, "toy", "far=1", TALLY_ECORRUPT, "format of far");

@@ -280,15 +280,14 @@ static int local_list(void *arg, const struct ptt_pmu **ret, uint32_t *n, struct
 	path_of(l, path, "", "", "");
 	dir = opendir(path);
 	if (!dir && errno != ENOENT && errno != ENOTDIR)
-		return err_set(e, errno == EACCES ? TALLY_EPERM : TALLY_EIO, "%s can't be read: %s", path,
+		return err_set(e, errno == EACCES ? TALLY_EPERM : TALLY_EIO, "cannot read %s: %s", path,
 			       strerror(errno));
 	rc = dir ? list_read(l, dir, e) : 0;
 	if (dir)
 		closedir(dir);
 	if (rc == 0 && !l->n)
 		rc = err_set(e, TALLY_ENOTSUP,
-			     "this machine has no PTT device (no " PREFIX "* in %s): the model has two, "
-			     "--on kunpeng",
+			     "this machine has no PTT device (no " PREFIX "* in %s); the model '--on kunpeng' has two",
 			     path);
 	if (rc < 0) {
 		list_free(l);
@@ -306,7 +305,7 @@ static int tune_failed(const char *doing, const char *path, int no, struct err *
 	switch (no) {
 	case EACCES:
 	case EPERM:
-		return err_set(e, TALLY_EPERM, "%s %s is not permitted: it is root's (mode 600), so run this with sudo",
+		return err_set(e, TALLY_EPERM, "%s %s: permission denied (only root may, mode 600): run with sudo",
 			       doing, path);
 	case ETIMEDOUT:
 	case EBUSY:
@@ -341,7 +340,7 @@ static int local_tune_get(void *arg, uint32_t i, enum ptt_tune t, uint32_t *valu
 	if (n < 0)
 		return tune_failed("reading", path, -n, e);
 	if ((size_t)n != strlen(text) || !text_u64(text, &v) || v > 65535)
-		return err_set(e, TALLY_EIO, "%s holds no number of 16 bits", path);
+		return err_set(e, TALLY_EIO, "%s does not hold a 16-bit number", path);
 	*value = (uint32_t)v;
 	return 0;
 }
@@ -374,12 +373,13 @@ static int event_refuses(const struct trace *t, int no, struct err *e)
 		return err_set(e, TALLY_EPERM, "a trace of %s needs cap_perfmon: %s", t->device, k_fix(FIX_COUNT).text);
 	case EBUSY:
 		return err_set(e, TALLY_EBUSY,
-			       "%s is taken: another trace (perf record?) has it, and there is one at a time",
+			       "%s is busy: it runs one trace at a time, and another one is running (perf record?)",
 			       t->device);
 	case ENOENT:
 	case ENODEV:
 	case ENXIO:
-		return err_set(e, TALLY_ENOTSUP, "%s is gone, or CPU %u beside it is offline", t->device, t->cpu);
+		return err_set(e, TALLY_ENOTSUP, "%s was removed, or CPU %u on its socket is offline", t->device,
+			       t->cpu);
 	case EOPNOTSUPP:
 		return err_set(e, TALLY_ENOTSUP, "the kernel's driver does not support this event of %s on CPU %u",
 			       t->device, t->cpu);
@@ -391,7 +391,7 @@ static int event_refuses(const struct trace *t, int no, struct err *e)
 	case ENOSYS:
 		return err_set(e, TALLY_ENOTSUP, "this kernel has no perf events");
 	default:
-		return err_set(e, TALLY_EIO, "the event of %s can't be opened: %s", t->device, strerror(no));
+		return err_set(e, TALLY_EIO, "cannot open the event of %s: %s", t->device, strerror(no));
 	}
 }
 
@@ -401,17 +401,17 @@ static int ring_refused(const struct trace *t, const char *which, size_t bytes, 
 
 	if (no == EPERM || no == EACCES)
 		return err_set(e, TALLY_EPERM,
-			       "%s of %zu KiB is more memory than may be locked: sudo sysctl "
+			       "%s of %zu KiB exceeds the limit of locked memory: sudo sysctl "
 			       "kernel.perf_event_mlock_kb=%zu, or cap_ipc_lock",
 			       which, bytes / 1024, bytes / 1024 + 1024);
 	if (no == ENOMEM && t->ring_bytes < least)
 		return err_set(e, TALLY_EINVAL, "%s of %zu MiB is too small for the kernel's driver: -m 16M or more",
 			       which, bytes >> 20);
 	if (no == ENOMEM)
-		return err_set(e, TALLY_ENOMEM, "there is no memory for %s of %zu KiB", which, bytes / 1024);
+		return err_set(e, TALLY_ENOMEM, "out of memory for %s of %zu KiB", which, bytes / 1024);
 	if (no == EOPNOTSUPP || no == EINVAL)
 		return err_set(e, TALLY_ENOTSUP, "PMU %s (type %u) gives no AUX data", t->device, t->type);
-	return err_set(e, TALLY_EIO, "%s can't be mapped: %s", which, strerror(no));
+	return err_set(e, TALLY_EIO, "cannot mmap %s: %s", which, strerror(no));
 }
 
 static void *ptt_map_ring(const struct trace *t, size_t bytes, uint64_t at)
@@ -478,7 +478,7 @@ static int trace_open(struct trace *t, struct err *e)
 	t->fd = rc;
 	rc = rings_map(t, e);
 	if (rc == 0 && ioctl(t->fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
-		rc = err_set(e, TALLY_EIO, "the trace of %s can't be started: %s", t->device, strerror(errno));
+		rc = err_set(e, TALLY_EIO, "cannot start the trace of %s: %s", t->device, strerror(errno));
 	if (rc < 0)
 		trace_close(t);
 	else
@@ -492,11 +492,13 @@ static int local_start(void *arg, const struct ptt_pmu *p, const struct ptt_ask 
 	struct trace *t = &l->trace;
 
 	if (t->running)
-		return err_set(e, TALLY_EBUSY, "a trace of %s is running: there is one at a time", t->device);
+		return err_set(e, TALLY_EBUSY, "a trace of %s is already running: a device runs one at a time",
+			       t->device);
 	if (!ring || ring & (ring - 1) || ring % PTT_BUFFER_BYTES)
-		return err_set(e, TALLY_EINVAL, "an AUX ring of %zu bytes: it is a power of two, 4 MiB or more", ring);
+		return err_set(e, TALLY_EINVAL,
+			       "invalid AUX ring size of %zu bytes (expected a power of two, 4 MiB or more)", ring);
 	if (!p->type)
-		return err_set(e, TALLY_ENOTSUP, "%s is no PMU of this kernel", p->name);
+		return err_set(e, TALLY_ENOTSUP, "this kernel has no PMU %s", p->name);
 	trace_close(t);
 	*t = (struct trace){ .fd = -1,
 			     .type = p->type,
@@ -514,7 +516,7 @@ static int on_off(const struct trace *t, bool on, struct err *e)
 {
 	if (ioctl(t->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) == 0)
 		return 0;
-	return err_set(e, TALLY_EIO, "the trace of %s can't be %s: %s", t->device, on ? "started again" : "stopped",
+	return err_set(e, TALLY_EIO, "the trace of %s cannot be %s: %s", t->device, on ? "started again" : "stopped",
 		       strerror(errno));
 }
 
@@ -550,7 +552,7 @@ static int trace_quiet(const struct local *l, struct trace *t, struct err *e)
 	char path[PATH_BYTES];
 
 	if (path_of(l, path, t->device, "type", "") && access(path, F_OK) < 0 && errno == ENOENT)
-		return err_set(e, TALLY_EEND, "%s was taken away", t->device);
+		return err_set(e, TALLY_EEND, "%s was removed", t->device);
 	return aux_can_start(&t->ring) ? on_off(t, true, e) : 0;
 }
 
@@ -567,7 +569,7 @@ static int trace_wait(const struct local *l, struct trace *t, struct ptt_aux *a,
 	if (rc != 0)
 		return rc;
 	if (n > 0 && p.revents & (POLLERR | POLLHUP | POLLNVAL))
-		return err_set(e, TALLY_EEND, "%s was taken away", t->device);
+		return err_set(e, TALLY_EEND, "%s was removed", t->device);
 	return n == 0 ? trace_quiet(l, t, e) : 0;
 }
 

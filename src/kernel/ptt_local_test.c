@@ -301,7 +301,7 @@ static void tunables_that_hold_no_number_are_refused(void **state)
 
 		assert_int_equal(rc, t == PTT_TUNE_tx_alloc_buf_level ? -TALLY_ENOTSUP : -TALLY_EIO);
 		SAYS(e, t == PTT_TUNE_tx_alloc_buf_level ? "the device is gone, or its driver does not have it" :
-							   "no number of 16 bits");
+							   "does not hold a 16-bit number");
 		assert_int_equal(value, 77);
 	}
 	closed(p);
@@ -317,7 +317,7 @@ static void what_is_roots_is_refused_with_the_fix(void **state)
 	restrict_file(&c, "tune/qos_tx_p");
 	demote(&c);
 	assert_int_equal(c.p.op->tune_get(c.p.arg, 0, PTT_TUNE_qos_tx_p, &value, &e), -TALLY_EPERM);
-	SAYS(e, "tune/qos_tx_p is not permitted: it is root's (mode 600), so run this with sudo");
+	SAYS(e, "tune/qos_tx_p: permission denied (only root may, mode 600): run with sudo");
 	assert_int_equal(c.p.op->tune_set(c.p.arg, 0, PTT_TUNE_qos_tx_p, 1, &e2), -TALLY_EPERM);
 	SAYS(e2, "writing ");
 	assert_int_equal(value, 77);
@@ -417,7 +417,7 @@ static void device_that_is_gone_is_refused(void **state)
 	if (!may_trace())
 		skip();
 	assert_int_equal(started(0x7ffffff0, "0", 16u << 20, &e), -TALLY_ENOTSUP);
-	SAYS(e, "hisi_ptt0_2 is gone, or CPU 0 beside it is offline");
+	SAYS(e, "hisi_ptt0_2 was removed, or CPU 0 on its socket is offline");
 }
 
 static void cpu_that_is_not_there_is_refused(void **state)
@@ -440,7 +440,7 @@ static void rings_that_can_not_be_are_refused(void **state)
 		struct err e = { 0 };
 
 		assert_int_equal(started(12, "0", ring[i], &e), -TALLY_EINVAL);
-		SAYS(e, "it is a power of two, 4 MiB or more");
+		SAYS(e, "a power of two, 4 MiB or more");
 	}
 }
 
@@ -450,7 +450,7 @@ static void device_without_a_number_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(started(0, "0", 16u << 20, &e), -TALLY_ENOTSUP);
-	SAYS(e, "hisi_ptt0_2 is no PMU of this kernel");
+	SAYS(e, "this kernel has no PMU hisi_ptt0_2");
 }
 
 int main(void)

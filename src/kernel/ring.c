@@ -48,7 +48,7 @@ static int ring_put(const struct run_rings *r, uint32_t i, struct err *e)
 {
 	if (r->ring[i].fd < 0 || !bpf_map_update_elem(r->outer, &i, &r->ring[i].fd, BPF_ANY))
 		return 0;
-	return err_set(e, TALLY_EIO, "a ring can't be put in its place: %s", strerror(errno));
+	return err_set(e, TALLY_EIO, "cannot store a ring in its map: %s", strerror(errno));
 }
 
 /* In the filler: all of them in one call, which waits once. */
@@ -156,7 +156,7 @@ static int rings_init(struct k_run *k, const struct img_map *m, uint32_t *bytes,
 	struct run_rings *r = &k->rings;
 
 	if (!m->max_entries || m->max_entries & (m->max_entries - 1))
-		return err_set(e, TALLY_EINVAL, "the size of a ring is a power of two");
+		return err_set(e, TALLY_EINVAL, "the size of a ring must be a power of two");
 	r->page = (uint32_t)sysconf(_SC_PAGESIZE);
 	*bytes = m->max_entries < r->page ? r->page : m->max_entries;
 	if (r->ring)
@@ -182,7 +182,7 @@ int rings_control(struct k_run *k, const struct img_map *m, struct err *e)
 	if (fd >= 0)
 		return fd;
 	return errno == EMFILE ? run_file_refused("sharing the control ring", errno, e) :
-				 err_set(e, TALLY_EIO, "the control ring can't be shared: %s", strerror(errno));
+				 err_set(e, TALLY_EIO, "cannot share the control ring: %s", strerror(errno));
 }
 
 static int rings_open_online(struct k_run *k, struct err *e)

@@ -41,13 +41,11 @@ int run_file_refused(const char *what, int no, struct err *e)
 		return err_set(e, TALLY_EIO, "%s: %s", what, strerror(no));
 	if (no == ENFILE)
 		return err_set(e, TALLY_EIO,
-			       "%s: all open files of this machine are taken: sysctl fs.file-max says how many "
-			       "there may be",
-			       what);
+			       "%s: too many open files on this machine (sysctl fs.file-max is the limit)", what);
 	(void)getrlimit(RLIMIT_NOFILE, &r);
 	return err_set(e, TALLY_EIO,
-		       "%s: too many open files: each map, program, event and timer is one, and this process may "
-		       "have %llu; 'ulimit -n 65536' before it starts allows more",
+		       "%s: too many open files: each map, program, event and timer is one, and the limit is %llu; "
+		       "'ulimit -n 65536' raises it",
 		       what, (unsigned long long)r.rlim_cur);
 }
 

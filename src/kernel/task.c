@@ -313,7 +313,7 @@ static int watch_fail(struct err *e, const char *what, uint32_t cpu, int no)
 			       "watching processes needs CAP_PERFMON: run as root, or sysctl "
 			       "kernel.perf_event_paranoid=-1");
 	if (no == ENOSYS || no == EINVAL || no == EOPNOTSUPP)
-		return err_set(e, TALLY_ENOTSUP, "this kernel can't tell of mappings (perf dummy event: %s)",
+		return err_set(e, TALLY_ENOTSUP, "this kernel cannot report mappings (perf dummy event: %s)",
 			       strerror(no));
 	if (no == EMFILE || no == ENFILE)
 		return run_file_refused("watching processes", no, e);

@@ -164,7 +164,7 @@ static int symbol_not_found(const struct symbol_search *s, struct err *why)
 {
 	if (s->variables < VARIABLES_FEW)
 		return err_set(why, TALLY_ENOTSUP,
-			       "this kernel keeps no names of its variables: its option CONFIG_KALLSYMS_ALL is off");
+			       "this kernel has no names of its variables: it was built without CONFIG_KALLSYMS_ALL");
 	return *s->near ? err_set(why, TALLY_EINVAL, "the kernel has no symbol %.100s; did you mean %s?", s->name,
 				  s->near) :
 			  err_set(why, TALLY_EINVAL, "the kernel has no symbol %.100s%s%.60s: /proc/kallsyms has all",
@@ -195,8 +195,7 @@ static int types_symbol(void *arg, const char *module, const char *name, struct 
 	if (!s.type)
 		return symbol_not_found(&s, why);
 	if (!(s.address >> 63))
-		return err_set(why, TALLY_ENOTSUP, "%.100s is a variable of each CPU: it has no address of its own",
-			       name);
+		return err_set(why, TALLY_ENOTSUP, "%.100s is a per-CPU variable: it has no address of its own", name);
 	*ret = (struct d_ksymbol){ .address = s.address, .is_function = strchr("tTwW", s.type) != NULL };
 	if (!ret->is_function)
 		ret->type = symbol_type(arg, s.of, name);

@@ -21,7 +21,7 @@ static struct btf *libbpf_types(void)
 		access("/sys/kernel/btf/vmlinux", R_OK) == 0 ? btf__parse("/sys/kernel/btf/vmlinux", NULL) : NULL;
 
 	if (!btf) {
-		print_message("skipped: this kernel tells no types (/sys/kernel/btf/vmlinux)\n");
+		print_message("skipped: this kernel has no type information (/sys/kernel/btf/vmlinux)\n");
 		skip();
 	}
 	return btf;

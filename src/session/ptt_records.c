@@ -443,10 +443,11 @@ static void report_time(struct tally_trace *t, const struct file_records *r)
 		bool absolute = s->o.time == PTT_TIME_ABS;
 
 		if (s->seen && !s->sure)
-			trace_note(t,
-				   "%s: times are taken as %s, on weak evidence; --on FILE,time=%s decides otherwise",
-				   ptt_device_name(&r->pass, d), absolute ? "absolute" : "since the record before",
-				   absolute ? "delta" : "abs");
+			trace_note(
+				t,
+				"%s: times are read as %s, which is uncertain; --on FILE,time=%s reads them otherwise",
+				ptt_device_name(&r->pass, d), absolute ? "absolute" : "deltas",
+				absolute ? "delta" : "abs");
 	}
 }
 

@@ -368,15 +368,15 @@ static void a_filter_that_is_no_expression_is_refused(void **state)
 	static const struct {
 		const char *expr, *words;
 	} rows[] = {
-		{ "reqester == 1", "filter: there is no field reqester; did you mean requester?" },
+		{ "reqester == 1", "filter: unknown field 'reqester'; did you mean requester?" },
 		{ "tag ==", "filter: syntax error at the end" },
 		{ "(tag == 1", "filter: syntax error at the end" },
 		{ "tag ==\n == 1", "filter: syntax error near \"==\"" },
 		{ "tag == )", "filter: syntax error near \")\"" },
 		{ "name", "filter: predicate result must be of scalar type" },
-		{ "1)/ {} ptt:::p /(1", "filter: more than an expression" },
+		{ "1)/ {} ptt:::p /(1", "filter: unexpected text after the expression" },
 		{ "tag /* ", "filter: end-of-file encountered before matching */" },
-		{ "latency > 1", "filter: there is no field latency" },
+		{ "latency > 1", "filter: unknown field 'latency'" },
 		{ "tag = 1", "filter: operator = can only be applied to a writable variable" },
 		{ "", "filter: syntax error" },
 	};
