@@ -172,6 +172,22 @@ over() {
   [[ "$stderr" != *"aggregation drop"* ]]
 }
 
+@test "code that was mapped to be read, or written, before it was made executable has its own name" {
+  case $(uname -m) in x86_64|aarch64) ;; *) skip "mprotect() is noticed on x86-64 and arm64 only" ;; esac
+  local how
+  for how in protect unprotect writable; do
+    faults '@[ufunc(arg1)] = count();' "$(reuse $how)"
+    gave_both '.so`plugin_._touch '
+    [[ "$output" != *"mapping gone"* ]]
+  done
+}
+
+@test "two memory files of one name are two rows" {
+  faults '@[ufunc(arg1)] = count();' "$PROGS/reuse memfd $PROGS 1 2000 1000"
+  [ "$(grep -E 'memfd:plugin\[inode [0-9]+\]`' <<<"$output" | awk '$NF >= 950' | wc -l)" -eq 2 ]
+  gave 'memfd:plugin\[inode [0-9]+\]`' 2950 3200
+}
+
 @test "a process id that is used again does not take the names of the process before" {
   faults '@[ufunc(arg1)] = count();' "$(reuse child)"
   gave_both '.so`plugin_._touch '

@@ -97,6 +97,8 @@ struct img_generation {
 	uint64_t exec_pages; /* that were mapped executable when last seen */
 	uint64_t locked_ns;  /* when somebody last began to change them */
 	uint64_t plain;      /* 1: since its exec no pages could be written and executed, which aren't in exec_pages */
+	uint64_t uncounted_from,
+		uncounted_to; /* where mprotect(2) made pages of code that aren't in exec_pages; to 0: nowhere */
 };
 
 /* What runs a program: a perf event; a test run of a raw tracepoint program; in the vm alone, a record: its

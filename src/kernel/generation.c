@@ -19,7 +19,8 @@
  * mmap() of executable pages after which there are not so many more.  Pages that may be written as well are not in
  * exec_vm at all.  So a space that may have had such pages since its exec begins a generation with each mmap() of executable pages.
  * And mprotect() changes no address's meaning: a compiler that makes its code writable and executable in turn begins no
- * generation, unless the place is unmapped or something else happens meanwhile.
+ * generation.  But the code that it takes out of exec_vm may be unmapped later, which changes nothing there.  So the addresses are
+ * remembered, from the lowest to the highest, and what unmaps or covers one of them begins a generation.
  *
  * mremap() changes exec_vm only where it moves code over other code, and which pages are moved only user space knows.  Its arguments are told,
  * also when the move fails later.  Where the place is not among them, the kernel chose it, and nobody says which.
@@ -95,27 +96,35 @@ struct facts {
 };
 
 struct code {
-	struct bpf_ins ins[192];
+	struct bpf_ins ins[320];
 	uint32_t n;
 };
 
-enum {                  /* below the frame pointer */
-       AT_KEY = -8,     /* the address space */
-       AT_PLAIN = -16,  /* these four are a struct img_generation */
-       AT_LOCKED = -24, /* when its lock was taken */
-       AT_PAGES = -32,  /* its exec_vm */
-       AT_VALUE = -40,
-       AT_TIME = -48, /* a struct k_unmapped ends with it */
+enum {                /* below the frame pointer */
+       AT_KEY = -8,   /* the address space */
+       AT_TO = -16,   /* these six are a struct img_generation */
+       AT_FROM = -24, /* where code is that isn't in its exec_vm */
+       AT_PLAIN = -32,
+       AT_LOCKED = -40, /* when its lock was taken */
+       AT_PAGES = -48,  /* its exec_vm */
+       AT_VALUE = -56,
+       AT_TIME = -64, /* a struct k_unmapped ends with it */
        AT_UNMAPPED = AT_TIME + 8 - (int)sizeof(struct k_unmapped),
-       AT_MOVED_TIME = -72, /* a struct k_moved ends with it */
+       AT_MOVED_TIME = -88, /* a struct k_moved ends with it */
        AT_MOVED = AT_MOVED_TIME + 8 - (int)sizeof(struct k_moved),
-       AT_READ = -128, /* what is read of tasks and registers */
-       AT_CALL = -136, /* the system call's number */
+       AT_READ = -144,  /* what is read of tasks and registers */
+       AT_CALL = -152,  /* the system call's number */
+       AT_START = -160, /* what its arguments say */
+       AT_LENGTH = -168,
 };
 static_assert(offsetof(struct img_generation, exec_pages) == AT_PAGES - AT_VALUE &&
 		      offsetof(struct img_generation, began_ns) == 0 &&
 		      offsetof(struct img_generation, locked_ns) == AT_LOCKED - AT_VALUE &&
-		      offsetof(struct img_generation, plain) == AT_PLAIN - AT_VALUE && AT_MOVED >= AT_READ + 8,
+		      offsetof(struct img_generation, plain) == AT_PLAIN - AT_VALUE &&
+		      offsetof(struct img_generation, uncounted_from) == AT_FROM - AT_VALUE &&
+		      offsetof(struct img_generation, uncounted_to) == AT_TO - AT_VALUE &&
+		      sizeof(struct img_generation) == AT_KEY - AT_VALUE && AT_MOVED_TIME + 8 <= AT_UNMAPPED &&
+		      AT_MOVED >= AT_READ + 8,
 	      "they are made in place");
 
 /* ---- pieces of programs ----------------------------------------------------- */
@@ -177,7 +186,8 @@ static void on_lock_acquired(struct code *c, const struct facts *f)
 	PUT(I_JMP_IMM(JEQ, R0, 0, 3), I_LOAD(DW, R1, R10, AT_LOCKED),
 	    I_STORE(DW, R0, offsetof(struct img_generation, locked_ns), R1), I_JUMP(-1));
 	code_read(c, AT_PAGES, 8, R6, f->exec_vm);
-	PUT(I_STORE_IMM(DW, R10, AT_VALUE, 0), I_STORE_IMM(DW, R10, AT_PLAIN, 0));
+	PUT(I_STORE_IMM(DW, R10, AT_VALUE, 0), I_STORE_IMM(DW, R10, AT_PLAIN, 0), I_STORE_IMM(DW, R10, AT_FROM, 0),
+	    I_STORE_IMM(DW, R10, AT_TO, 0));
 	code_keep(c, f, MAP_NOEXIST);
 }
 
@@ -225,11 +235,32 @@ static void generation_emit_move(struct code *c, const struct facts *f)
 	generation_emit(c, f, AT_MOVED, sizeof(struct k_moved));
 }
 
+/* R3 to R4 = the addresses that a system call is about. */
+static void code_range(struct code *c, const struct facts *f)
+{
+	code_read(c, AT_START, 8, R9, f->argument[0]);
+	code_read(c, AT_LENGTH, 8, R9, f->argument[1]);
+	PUT(I_LOAD(DW, R3, R10, AT_START), I_LOAD(DW, R4, R10, AT_LENGTH), I_ALU_REG(ADD, R4, R3));
+}
+
+/* What mprotect() is about has code that exec_vm does not count. */
+static void code_uncount(struct code *c, const struct facts *f)
+{
+	const int from = offsetof(struct img_generation, uncounted_from),
+		  to = offsetof(struct img_generation, uncounted_to);
+
+	code_range(c, f);
+	PUT(I_LOAD(DW, R2, R8, to), I_JMP_IMM(JEQ, R2, 0, 2), I_LOAD(DW, R1, R8, from), I_JMP_REG(JGE, R3, R1, 1),
+	    I_STORE(DW, R8, from, R3), I_JMP_REG(JLE, R4, R2, 1), I_STORE(DW, R8, to, R4));
+}
+
 /* The lock of the space in R8, which has R7 executable pages now, is released. */
 static void on_lock_released(struct code *c, const struct facts *f)
 {
-	const int pages = offsetof(struct img_generation, exec_pages), plain = offsetof(struct img_generation, plain);
-	uint32_t begin[3], nbegin = 0;
+	const int pages = offsetof(struct img_generation, exec_pages), plain = offsetof(struct img_generation, plain),
+		  from = offsetof(struct img_generation, uncounted_from),
+		  to = offsetof(struct img_generation, uncounted_to);
+	uint32_t begin[4], nbegin = 0;
 
 	PUT(I_MOV_REG(R6, R1), I_LOAD(DW, R7, R1, 0), I_STORE(DW, R10, AT_KEY, R7));
 	code_find(c, f);
@@ -238,10 +269,18 @@ static void on_lock_released(struct code *c, const struct facts *f)
 	code_read(c, AT_PAGES, 8, R7, f->exec_vm);
 	PUT(I_LOAD(DW, R7, R10, AT_PAGES));
 	if (f->calls) {
-		uint32_t reading, asks[2], protect, over;
+		uint32_t reading[2], writing, unmapping[2], asks[2], apart[5], protect, over;
 
+		/* munmap() releases it for reading. */
 		PUT(I_LOAD(DW, R1, R6, 8 * f->released_write), I_ALU_IMM(AND, R1, 0xff));
-		reading = code_jump(c, I_JMP_IMM(JEQ, R1, 0, 0));
+		writing = code_jump(c, I_JMP_IMM(JNE, R1, 0, 0));
+		PUT(I_LOAD(DW, R1, R8, to));
+		reading[0] = code_jump(c, I_JMP_IMM(JEQ, R1, 0, 0));
+		code_call(c, f);
+		reading[1] = code_jump(c, I_JMP_IMM(JNE, R0, SYS_munmap, 0));
+		unmapping[0] = code_jump(c, I_JUMP(0));
+
+		code_land(c, writing);
 		code_call(c, f);
 		over = code_jump(c, I_JMP_IMM(JNE, R0, SYS_mremap, 0));
 		generation_emit_move(c, f);
@@ -258,11 +297,36 @@ static void on_lock_released(struct code *c, const struct facts *f)
 		PUT(I_ALU_IMM(AND, R1, PROT_WRITE | PROT_EXEC), I_LOAD(W, R0, R10, AT_CALL),
 		    I_JMP_IMM(JNE, R1, PROT_WRITE | PROT_EXEC, 1), I_STORE_IMM(DW, R8, plain, 0));
 		protect = code_jump(c, I_JMP_IMM(JEQ, R0, SYS_mmap, 0));
-		PUT(I_STORE(DW, R8, pages, R7), I_JUMP(-1));
+		PUT(I_LOAD(DW, R2, R8, pages), I_STORE(DW, R8, pages, R7));
+		asks[0] = code_jump(c, I_JMP_IMM(JEQ, R1, PROT_WRITE | PROT_EXEC, 0));
+		PUT(I_JMP_REG(JGE, R7, R2, -1));
+		code_land(c, asks[0]);
+		code_uncount(c, f);
+		PUT(I_JUMP(-1));
 		code_land(c, protect);
 		code_land(c, over);
 
-		PUT(I_LOAD(DW, R2, R8, pages), I_STORE(DW, R8, pages, R7));
+		/* What unmaps or covers code that exec_vm does not count begins a generation. */
+		PUT(I_LOAD(DW, R1, R8, to));
+		apart[0] = code_jump(c, I_JMP_IMM(JEQ, R1, 0, 0));
+		unmapping[1] = code_jump(c, I_JMP_IMM(JEQ, R0, SYS_munmap, 0));
+		apart[1] = code_jump(c, I_JMP_IMM(JNE, R0, SYS_mmap, 0));
+		code_read(c, AT_START, 8, R9, f->argument[3]);
+		PUT(I_LOAD(DW, R1, R10, AT_START), I_ALU_IMM(AND, R1, MAP_FIXED));
+		apart[2] = code_jump(c, I_JMP_IMM(JEQ, R1, 0, 0));
+		code_land(c, unmapping[0]);
+		code_land(c, unmapping[1]);
+		code_range(c, f);
+		PUT(I_LOAD(DW, R1, R8, from), I_LOAD(DW, R2, R8, to));
+		apart[3] = code_jump(c, I_JMP_REG(JGE, R3, R2, 0));
+		apart[4] = code_jump(c, I_JMP_REG(JLE, R4, R1, 0));
+		PUT(I_JMP_REG(JGT, R3, R1, 2), I_JMP_REG(JLT, R4, R2, 1), I_STORE_IMM(DW, R8, to, 0),
+		    I_STORE(DW, R8, pages, R7));
+		begin[nbegin++] = code_jump(c, I_JUMP(0));
+		for (size_t i = 0; i < COUNT(apart); i++)
+			code_land(c, apart[i]);
+
+		PUT(I_LOAD(W, R0, R10, AT_CALL), I_LOAD(DW, R2, R8, pages), I_STORE(DW, R8, pages, R7));
 		begin[nbegin++] = code_jump(c, I_JMP_REG(JLT, R7, R2, 0));
 		LEAVE_IF(JNE, R0, SYS_mmap);
 		PUT(I_LOAD(DW, R1, R10, AT_READ), I_ALU_IMM(AND, R1, PROT_EXEC));
@@ -274,7 +338,8 @@ static void on_lock_released(struct code *c, const struct facts *f)
 		    I_ALU_IMM(RSH, R1, __builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE))),
 		    I_JMP_REG(JGE, R7, R1, -1));
 		begin[nbegin++] = code_jump(c, I_JUMP(0));
-		code_land(c, reading);
+		code_land(c, reading[0]);
+		code_land(c, reading[1]);
 	}
 	PUT(I_LOAD(DW, R2, R8, pages), I_STORE(DW, R8, pages, R7), I_JMP_REG(JGE, R7, R2, -1));
 	while (nbegin)
@@ -287,7 +352,8 @@ static void on_lock_released(struct code *c, const struct facts *f)
 	generation_emit(c, f, AT_UNMAPPED, sizeof(struct k_unmapped));
 }
 
-/* The space of the task in R6 begins a generation; plain: it has no pages that may be written and executed. */
+/* The space of the task in R6 begins a generation, with what is in AT_FROM and AT_TO; plain: it has no pages that may be written and
+ * executed. */
 static void code_begin(struct code *c, const struct facts *f, bool plain)
 {
 	code_read(c, AT_KEY, 8, R6, f->mm);
@@ -306,12 +372,18 @@ static void on_fork(struct code *c, const struct facts *f)
 	PUT(I_LOAD(DW, R8, R10, AT_READ));
 	code_read(c, AT_READ, 4, R6, f->tgid);
 	PUT(I_LOAD(DW, R1, R10, AT_READ), I_JMP_REG(JEQ, R1, R8, -1)); /* a thread */
+	PUT(I_STORE_IMM(DW, R10, AT_FROM, 0), I_STORE_IMM(DW, R10, AT_TO, 0));
+	code_read(c, AT_KEY, 8, R7, f->mm);
+	code_find(c, f);
+	PUT(I_JMP_IMM(JEQ, R0, 0, 4), I_LOAD(DW, R1, R0, offsetof(struct img_generation, uncounted_from)),
+	    I_STORE(DW, R10, AT_FROM, R1), I_LOAD(DW, R1, R0, offsetof(struct img_generation, uncounted_to)),
+	    I_STORE(DW, R10, AT_TO, R1));
 	code_begin(c, f, false);
 }
 
 static void on_exec(struct code *c, const struct facts *f)
 {
-	PUT(I_LOAD(DW, R6, R1, 0));
+	PUT(I_LOAD(DW, R6, R1, 0), I_STORE_IMM(DW, R10, AT_FROM, 0), I_STORE_IMM(DW, R10, AT_TO, 0));
 	code_begin(c, f, true);
 }
 

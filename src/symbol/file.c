@@ -10,7 +10,8 @@
  * An opened file is taken only if it has the inode that was mapped: no name is
  * better than a wrong one.  (On an overlay the two numbers may differ, and are
  * not compared.)  Two files with the same build id are one: the names of a
- * program and of its copy in a container fall together.
+ * program and of its copy in a container fall together.  Memory files (memfd_create) of one name are apart by inode, unless they hold
+ * the same.
  *
  * A file may be written over, and what it held then nobody knows who did not read it.  So each name is asked for a time, and the
  * file's size and time of writing are looked at again: what was read is right from the last writing before it was read to the
@@ -107,10 +108,26 @@ static bool content_same(const struct k_file_state *a, const struct k_file_state
 	       (a->ctime_ns == b->ctime_ns || a->links != b->links);
 }
 
+/* Files that never had a name in a directory: any number have the same path. */
+static bool path_is_memory(const char *path)
+{
+	return !strncmp(path, "/memfd:", 7) || !strncmp(path, "/SYSV", 5) || !strcmp(path, "/dev/zero");
+}
+
+static const char *file_mod(struct files *f, const struct file *file, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+	char text[NAME_MOST];
+
+	if (!file->memory)
+		return names_add(&f->names, last, strlen(last));
+	snprintf(text, sizeof(text), "%.900s[inode %llu]", last, (unsigned long long)file->inode);
+	return names_add(&f->names, text, strlen(text));
+}
+
 static struct file *file_new(struct files *f, const struct k_task *t, const struct key *k, size_t path_len)
 {
 	struct file *file = mem_alloc(sizeof(*file));
-	const char *slash = strrchr(k->path, '/');
 
 	if (!file)
 		return NULL;
@@ -121,7 +138,8 @@ static struct file *file_new(struct files *f, const struct k_task *t, const stru
 	file->vdso = k->path[0] == '[';
 	file->nameless = strlen(t->path) != path_len;
 	file->path = arena_strndup(&f->names.pages, k->path, path_len);
-	file->mod = names_add(&f->names, slash ? slash + 1 : k->path, strlen(slash ? slash + 1 : k->path));
+	file->memory = path_is_memory(k->path);
+	file->mod = file_mod(f, file, k->path);
 	if (!file->path || !file->mod) {
 		mem_free(file);
 		return NULL;
@@ -195,21 +213,24 @@ static void content_free(struct content *c)
 }
 
 /* Takes the object of the first content of that build id, if there is one. */
-static void content_share(struct files *f, struct content *c)
+static void content_share(struct files *f, const struct file *file, struct content *c)
 {
 	const struct object *o = c->object;
 	void **at = o->build_id_len ? map_at(&f->by_build_id, o->build_id, o->build_id_len) : NULL;
-	const struct content *first;
+	struct content *first;
 
 	if (at && !*at)
 		*at = c;
-	if (!at || *at == c)
+	first = at ? *at : c;
+	if (file->memory && !first->memory_mod)
+		first->memory_mod = file->mod;
+	if (first == c)
 		return;
-	first = *at;
 	object_free(c->object);
 	mem_free(c->object);
 	c->object = first->object;
 	c->id = first->id;
+	c->memory_mod = first->memory_mod;
 	c->borrowed = true;
 }
 
@@ -228,7 +249,7 @@ static struct content *content_read(struct files *f, struct file *file, const st
 		c->object = NULL;
 	}
 	if (c->object)
-		content_share(f, c);
+		content_share(f, file, c);
 	if (c->object && !c->borrowed)
 		object_symbols(c->object, b);
 	c->older = file->content;

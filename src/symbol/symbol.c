@@ -306,7 +306,7 @@ static void name_in_file(const struct place *at, const struct content *c, uint64
 	const struct sym *sym = NULL;
 	uint64_t where = addr - m->start + m->pgoff;
 
-	ret->mod = m->file->mod;
+	ret->mod = m->file->memory && c && c->memory_mod ? c->memory_mod : m->file->mod;
 	ret->path = m->file->path;
 	ret->file_id = c ? c->id : 0;
 	/* A 32-bit process has another vdso than we. */

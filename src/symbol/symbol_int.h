@@ -88,6 +88,7 @@ struct content {
 	struct k_file_state mark; /* by which it is known again; at_ns: when it was found unchanged last */
 	struct object *object;    /* NULL: nothing to read */
 	bool borrowed;            /* the object is another's of the same build id */
+	const char *memory_mod;   /* mod of the first memory file of that build id; NULL: none */
 	struct content *older;
 };
 struct file {
@@ -96,6 +97,7 @@ struct file {
 	int fd;                           /* kept, so that its end is not ours; -1 */
 	bool vdso;
 	bool nameless;            /* its path said already at first that it is deleted */
+	bool memory;              /* of no directory: mod has its inode */
 	const char *path, *mod;   /* without " (deleted)"; mod: its last part */
 	struct k_file_state seen; /* when it was first opened; at_ns 0: never */
 	struct content *content;  /* newest first; NULL: not read yet */

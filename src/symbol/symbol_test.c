@@ -362,6 +362,45 @@ static void descriptors_are_bounded_and_files_beyond_are_opened_when_asked_for(v
 	files_free(&f);
 }
 
+static void memory_files_of_one_name_are_apart_unless_they_hold_the_same(void **state)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct symbols *s = fresh();
+	struct sym_name n[3];
+	struct k_task own;
+	char way[64];
+	void *code;
+	int fd;
+
+	(void)state;
+	own = text_of("/proc/self/exe", 0);
+	for (int i = 0; i < 3; i++) {
+		fd = memfd_create("plugin", 0);
+		snprintf(way, sizeof(way), "/proc/self/fd/%d", fd);
+		copy_self(way);
+		if (i == 2)
+			assert_int_equal(pwrite(fd, "none", 4, 0), 4); /* an ELF file no more */
+		code = mmap(NULL, own.len, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (off_t)own.pgoff);
+		assert_ptr_not_equal(code, MAP_FAILED);
+		close(fd);
+		assert_int_equal(sym_look(s, (uint32_t)getpid()), 0);
+		sym_user(s, (uint32_t)getpid(), (uint64_t)(uintptr_t)code + (MARKER - own.addr), 0, &n[i]);
+		if (!n[i].name && i < 2) {
+			print_message("# skipped: map_files may not be used here\n");
+			sym_close(s);
+			skip();
+		}
+		munmap(code, (own.len + page - 1) & ~(page - 1));
+	}
+	assert_string_equal(n[0].name, "marker");
+	assert_null(n[2].name);
+	assert_int_equal(strncmp(n[2].mod, "memfd:plugin[inode ", 19), 0);
+	assert_string_not_equal(n[2].mod, n[0].mod);
+	if (n[0].file_id == n[1].file_id) /* this test was linked with a build id */
+		assert_string_equal(n[0].mod, n[1].mod);
+	sym_close(s);
+}
+
 /* In place, as cp does. */
 static void file_append(const char *path)
 {
@@ -1010,6 +1049,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_was_deleted_since_keeps_its_names),
 		cmocka_unit_test(another_file_under_the_same_path_lends_no_names),
 		cmocka_unit_test(two_copies_of_a_program_are_one_to_merge),
+		cmocka_unit_test(memory_files_of_one_name_are_apart_unless_they_hold_the_same),
 		cmocka_unit_test(descriptors_are_bounded_and_files_beyond_are_opened_when_asked_for),
 		cmocka_unit_test(a_file_that_was_written_over_lends_no_names_to_what_ran_before),
 		cmocka_unit_test(what_was_read_in_time_keeps_its_names_though_the_file_is_written_over),

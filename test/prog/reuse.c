@@ -7,6 +7,10 @@
  *		map	mapped at one address and unmapped again
  *		over	mapped over each other, never unmapped
  *		toggle	mapped at one address, made writable and executable again before each of four calls, and unmapped
+ *		protect	mapped at one address to be read only, then made executable, and unmapped
+ *		unprotect	the same, and made readable only again before that
+ *		writable	mapped at one address to be read and written, then made executable as well, and unmapped
+ *		memfd	each mapped from a memory file of its own, all of one name
  *		child	each in a process of its own, all of one id, that maps it at one address
  *		move	mapped somewhere, and moved to one address, where the other is
  *		stray	mapped somewhere, and moved to where the kernel likes
@@ -143,14 +147,46 @@ static void map(const struct plugin *p, char *at)
 	munmap(code, CODE_BYTES);
 }
 
-/* As compilers of running programs do with theirs. */
+/* As loaders do that look at a file before they run it, or change it.  unprotect: it is no code any more when it goes. */
+static void protect(const struct plugin *p, char *at, const char *how)
+{
+	int more = *how == 'w' ? PROT_WRITE : 0;
+	char *code = mmap(at, CODE_BYTES, PROT_READ | more, MAP_PRIVATE | MAP_POPULATE, p->fd,
+			  (off_t)(p->offset & ~(unsigned long)(CODE_BYTES - 1)));
+
+	if (code == MAP_FAILED || mprotect(code, CODE_BYTES, PROT_READ | PROT_EXEC | more) < 0)
+		die("mprotect");
+	map_call(p, code);
+	if (*how == 'u' && mprotect(code, CODE_BYTES, PROT_READ) < 0)
+		die("mprotect");
+	munmap(code, CODE_BYTES);
+}
+
+static void memory_file(const struct plugin *p, char *at)
+{
+	struct plugin copy = *p;
+	struct stat st;
+	char *bytes;
+
+	copy.fd = memfd_create("plugin", MFD_CLOEXEC);
+	if (copy.fd < 0 || fstat(p->fd, &st) < 0 || !(bytes = malloc((size_t)st.st_size)) ||
+	    pread(p->fd, bytes, (size_t)st.st_size, 0) != st.st_size ||
+	    write(copy.fd, bytes, (size_t)st.st_size) != st.st_size)
+		die("memfd");
+	free(bytes);
+	map(&copy, at);
+	close(copy.fd);
+}
+
+/* As compilers of running programs do with theirs, which get and give back other memory meanwhile. */
 static void toggle(const struct plugin *p, char *at)
 {
 	char *code = plugin_map(p, at, 0);
 
 	for (int i = 0; i < 4; i++) {
 		if (mprotect(code, CODE_BYTES, PROT_READ | PROT_WRITE) < 0 ||
-		    mprotect(code, CODE_BYTES, PROT_READ | PROT_EXEC) < 0)
+		    mprotect(code, CODE_BYTES, PROT_READ | PROT_EXEC) < 0 ||
+		    munmap(mmap(NULL, CODE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), CODE_BYTES) < 0)
 			die("mprotect");
 		map_call(p, code);
 	}
@@ -377,6 +413,10 @@ static void round_of(const char *how, const char *dir, const struct plugin *p, c
 			map(&p[i], at);
 		if (!strcmp(how, "toggle"))
 			toggle(&p[i], at);
+		if (!strcmp(how, "protect") || !strcmp(how, "unprotect") || !strcmp(how, "writable"))
+			protect(&p[i], at, how);
+		if (!strcmp(how, "memfd"))
+			memory_file(&p[i], at);
 		if (!strcmp(how, "over"))
 			map_call(&p[i], plugin_map(&p[i], at, MAP_FIXED));
 		if (!strcmp(how, "move") || !strcmp(how, "stray"))
