@@ -780,7 +780,10 @@ static void op_dynget(struct cg *g, const struct ir_ins *i)
 	}
 	cg_jmp(g, end);
 	cg_put(g, none);
-	cg_zero(g, cg_obj(g, i->o, 0, R4), n);
+	to = cg_obj(g, i->o, 0, R4);
+	cg_zero(g, to, n);
+	if (g->p->var[i->x].is_string)
+		cg_ins(g, I_STORE_IMM(DW, to.base, to.off, D_NULL_STRING));
 	cg_put(g, end);
 }
 
@@ -789,9 +792,11 @@ static void op_dynset(struct cg *g, const struct ir_ins *i)
 	uint32_t n = g->p->var[i->x].value_size, keep = cg_label(g), end = cg_label(g);
 	struct cg_at at = cg_obj(g, i->o, 0, R4);
 
-	for (uint32_t k = 0; k < n; k += 8) {
+	const int32_t none = g->p->var[i->x].is_string ? D_NULL_STRING : 0;
+
+	for (uint32_t k = 0; k < (none ? 8 : n); k += 8) {
 		cg_ins(g, I_LOAD(DW, R1, at.base, at.off + (int32_t)k));
-		cg_jcc(g, I_JMP_IMM(JNE, R1, 0, 0), keep);
+		cg_jcc(g, I_JMP_IMM(JNE, R1, none, 0), keep);
 	}
 	cg_map(g, R1, cg_map_index(g, IMG_VAR, i->x));
 	cg_addr(g, R2, i->p, 0);

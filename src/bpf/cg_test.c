@@ -469,7 +469,7 @@ static void string_expressions_have_ds_value(void **state)
 		T("self->s = \"mine\";", "self->s", "mine"),
 		T("this->s = \"this\";", "this->s", "this"),
 		T("a[1] = \"one\"; a[2] = \"two\";", "a[2]", "two"),
-		T("a[\"k\"] = \"v\";", "strjoin(a[\"k\"], a[\"absent\"])", "v"),
+		T("a[\"k\"] = \"v\";", "strjoin(a[\"k\"], a[\"absent\"] == NULL ? \"+\" : a[\"absent\"])", "v+"),
 		S("stringof(0x1000)", "from memory"),
 		S("(string)0x1000", "from memory"),
 		T("s = \"ab\"; s = strjoin(s, s);", "s", "abab"),

@@ -102,6 +102,7 @@ struct d_sym {
 	uint8_t kind;               /* enum sym_kind */
 	bool indexed;               /* an N_INDEX reaches into it: ir_object.indexed */
 	bool scratch, elsewhere;    /* pointers that were assigned: into scratch memory, to anything else (scratch.c) */
+	bool nullable;              /* a string that may have been assigned NULL */
 	bool declared;              /* by a declaration, not by its first assignment */
 	uint32_t line, source;      /* of its first use */
 	const char *name;           /* without this-> self-> @ */
@@ -124,7 +125,7 @@ struct d_sym {
 
 enum n_kind {
 	/* leaves */
-	N_INT,        /* L  ival, extended as the type says (also a PTR constant: NULL) */
+	N_INT,        /* L  ival, extended as the type says (also a PTR constant: NULL; a STRING: NULL) */
 	N_STR,        /* L  str, len; TY_STRING of the bound of where it goes */
 	N_IDENT,      /* P  str: a name; `scope` says this->, self-> or none */
 	N_SYMBOL,     /* P  `kernel_symbol: refused by bind */
@@ -145,7 +146,7 @@ enum n_kind {
 	N_ARROW,    /* P  a->str */
 	N_DEREF,    /* L  place at address a (PTR), kernel's, or user's if a->type->user */
 	N_ADDR,     /* L  address of the place a; type PTR, kernel's unless it is rooted in a user's N_DEREF */
-	N_INDEX,    /* L  place: element b (8 bytes, not constant) of array place a */
+	N_INDEX,    /* L  place: element b (8 bytes, not constant) of array place a; or any byte b of string a */
 	N_SIZEOF,   /* P  of type ty_arg or of expression a */
 	N_OFFSETOF, /* P  ty_arg, str */
 	N_XLATE,    /* P  a as a ty_arg, through a translator */
@@ -157,7 +158,7 @@ enum n_kind {
 
 /* N_BIN.  Arithmetic: a, b and the node have one INT type of 4 or 8 bytes (the usual arithmetic
  * conversions are done); or a and the node are PTR and b is a 64-bit INT already multiplied
- * by the size of the pointee. DIV, MOD, SHR, and the order comparisons go by a's type: is_signed,
+ * by the size of the pointee; or (ADD) a and the node are STRING, and b is a 64-bit INT. DIV, MOD, SHR, and the order comparisons go by a's type: is_signed,
  * PTR is unsigned.  SHL, SHR: b is any INT.  A 4-byte result must be extended again after ADD ...
  * Comparisons: a and b have one INT type, or are both PTR, or are both TY_STRING (of any bounds);
  * node is int.  LAND, LOR: a and b are any scalars, evaluated left to right and only as far as
@@ -419,6 +420,8 @@ int d_type(struct d_unit *u);
 int d_lower(struct d_unit *u); /* fills u->prog */
 int d_check(struct d_unit *u); /* ir_check() on it */
 
+/* cook.c: whether a string may be NULL when the program runs. */
+bool string_nullable(const struct d_node *n);
 /* scratch.c: whether a pointer leads into the clause's scratch memory: then it is an offset. */
 bool scratch_points(const struct d_node *n);
 

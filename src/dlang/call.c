@@ -184,6 +184,8 @@ static int sub_arg(struct d_unit *u, struct d_node *n, unsigned i)
 	int rc = cook_value(u, arg);
 	if (rc < 0)
 		return rc;
+	if (letter == 's' && is_null_pointer(*arg))
+		return null_string(u, arg);
 	const struct d_type *t = (*arg)->type;
 	if (letter == 's')
 		return ty_is_strcompat(t) ? to_string(u, arg) : bad_arg(u, n, i, want, *arg);

@@ -24,6 +24,11 @@ const struct d_node *place_root(const struct d_node *n)
 	return n->kind == N_VAR || n->kind == N_DEREF ? n : NULL;
 }
 
+bool in_string(const struct d_node *n)
+{
+	return n->kind == N_INDEX && n->a->type->kind == TY_STRING;
+}
+
 static bool in_memory(const struct d_node *n)
 {
 	const struct d_node *r = place_root(n);
@@ -77,7 +82,8 @@ int convert(struct d_unit *u, struct d_node **np, const struct d_type *to)
 		n->type = to;
 		return 0;
 	}
-	if (to->kind == TY_STRING && (n->kind == N_STR || n->kind == N_STRBUILTIN)) {
+	const bool null = n->kind == N_INT && n->type->kind == TY_STRING;
+	if (to->kind == TY_STRING && (n->kind == N_STR || n->kind == N_STRBUILTIN || null)) {
 		n->type = to; /* these can be made in any size */
 		if (n->kind == N_STR && n->len >= to->size)
 			n->len = to->size - 1;
@@ -109,15 +115,41 @@ static bool is_null(const struct d_node *n)
 	return n->kind == N_INT && n->ival == 0;
 }
 
-/* Scripts free a thread-local string by assigning 0, and ask whether it is NULL. */
-int null_to_empty(struct d_unit *u, struct d_node **np)
+int null_string(struct d_unit *u, struct d_node **np)
 {
-	struct d_node *n = node_new(u, N_STR, (*np)->line);
-	if (n == NULL || (n->type = type_string(u, 1)) == NULL)
+	const struct d_type *t = type_string(u, 1);
+	struct d_node *n = t != NULL ? node_int(u, (*np)->line, t, 0) : NULL;
+	if (n == NULL)
 		return -TALLY_ENOMEM;
-	n->str = "";
 	*np = n;
 	return 0;
+}
+
+bool is_null_pointer(const struct d_node *n)
+{
+	return n->kind == N_INT && n->type->kind == TY_PTR && n->ival == 0;
+}
+
+/* Whether a string may be NULL when the program runs. */
+bool string_nullable(const struct d_node *n)
+{
+	switch (n->kind) {
+	case N_INT:
+		return true;
+	case N_CALL:
+		return n->call == CALL_strchr || n->call == CALL_strrchr || n->call == CALL_strstr;
+	case N_VAR:
+		return n->sym->nullable || n->sym->kind == SYM_SELF || n->sym->kind == SYM_ASSOC;
+	case N_CAST:
+		return n->a->type->kind == TY_STRING && string_nullable(n->a);
+	case N_COND:
+		return string_nullable(n->b) || string_nullable(n->c);
+	case N_COMMA:
+	case N_ASSIGN:
+		return string_nullable(n->b);
+	default:
+		return false;
+	}
 }
 
 /* What may be assigned, passed or used as a key where `to` is wanted ("dt_node_is_argcompat"). */
@@ -249,10 +281,26 @@ static int deref_check(struct d_unit *u, const struct d_node *n, const struct d_
 	return 0;
 }
 
+/* A byte of a string. */
+static int index_string(struct d_unit *u, struct d_node *n, struct d_node *i)
+{
+	const struct d_node *root = place_root(n->a);
+	if (i->kind != N_INT && root != NULL && root->kind == N_VAR)
+		root->sym->indexed = true;
+	n->type = u->base[B_CHAR];
+	n->b = i;
+	return convert(u, &n->b, u->base[i->type->is_signed ? B_LONG : B_ULONG]);
+}
+
 static int cook_deref(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
 	int rc = cook_value(u, &n->a);
+	if (rc == 0 && n->a->type->kind == TY_STRING) {
+		struct d_node *first = node_int(u, n->line, u->base[B_LONG], 0);
+		n->kind = N_INDEX;
+		return first == NULL ? -TALLY_ENOMEM : index_string(u, n, first);
+	}
 	if (rc < 0 || (rc = decay(u, &n->a)) < 0 || (rc = deref_check(u, n, n->a->type)) < 0)
 		return rc;
 	n->type = n->a->type->to;
@@ -272,7 +320,7 @@ static int cook_addr(struct d_unit *u, struct d_node **np)
 	const struct d_node *r = place_root(n->a);
 	if (n->a->kind == N_BUILTIN || n->a->kind == N_STRBUILTIN || n->a->kind == N_VAR)
 		return d_fail(u, n->line, D_ADDROF_VAR, "cannot take address of dynamic variable");
-	if (r == NULL)
+	if (r == NULL || in_string(n->a))
 		return d_fail(u, n->line, D_ADDROF_LVAL, "unacceptable operand for unary & operator");
 	if (n->a->kind == N_MEMBER && n->a->bits != 0)
 		return d_fail(u, n->line, D_ADDROF_BITFIELD, "cannot take address of bit-field");
@@ -331,13 +379,16 @@ static int cook_index(struct d_unit *u, struct d_node *n)
 	int rc = cook(u, &n->a);
 	if (rc < 0 || (rc = cook_value(u, &n->arg[0])) < 0)
 		return rc;
-	if (n->narg > 1 || (n->a->type->kind != TY_ARRAY && n->a->type->kind != TY_PTR))
+	const uint8_t kind = n->a->type->kind;
+	if (n->narg > 1 || (kind != TY_ARRAY && kind != TY_PTR && kind != TY_STRING))
 		return d_fail(u, n->line, D_ARR_BADREF, "cannot access %s as an associative array",
 			      n->str != NULL ? n->str : "expression");
 	if (!ty_is_int(n->arg[0]->type))
 		return d_fail(u, n->line, D_OP_INT, "operator [ ] requires an operand of integral type");
-	if (n->a->type->kind == TY_PTR)
+	if (kind == TY_PTR)
 		rc = index_pointer(u, n);
+	else if (kind == TY_STRING)
+		rc = index_string(u, n, n->arg[0]);
 	else if (place_root(n->a) != NULL)
 		rc = index_array(u, n);
 	else
@@ -563,6 +614,10 @@ static const struct d_type *cond_type(struct d_unit *u, struct d_node *n)
 	const struct d_type *b = n->b->type, *c = n->c->type;
 	if (ty_is_int(b) && ty_is_int(c))
 		return b == c && b->kind == TY_ENUM ? b : type_common(u, n->b, n->c);
+	if (b->kind == TY_STRING && is_null_pointer(n->c) && null_string(u, &n->c) == 0)
+		return b;
+	if (c->kind == TY_STRING && is_null_pointer(n->b) && null_string(u, &n->b) == 0)
+		return c;
 	if ((b->kind == TY_STRING || c->kind == TY_STRING) && ty_is_strcompat(b) && ty_is_strcompat(c)) {
 		if (to_string(u, &n->b) < 0 || to_string(u, &n->c) < 0)
 			return NULL;

@@ -135,7 +135,7 @@ void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 	X(OSTACK, "o O s x i")     /* frames into o: x = 0 kernel 1 user, s = bytes, imm = frames to skip; rest zeroed */ \
 	X(STACKDEPTH, "d o O s x") /* frames into o as OSTACK does; d = how many there are */         \
 	X(STACKID, "d x i")        /* d = stack id (slot.h), x = 0 kernel 1 user, imm = frames most */ \
-	/* strings: objects o p q at offset O P (q at 0) of bound s bytes */                         \
+	/* strings, NUL-terminated and zero behind; NULL is D_NULL_STRING: objects o p q at offset O P (q at 0) of bound s bytes */                         \
 	X(SLEN, "d p P s")                                                                         \
 	X(SCMP, "d p P q s i x")   /* d = sign of strcmp; s bound of p, imm bound of q; q = 0: string constant x */ \
 	X(SSUB, "o O s p P i a b") /* o = at most b bytes of p (bound imm) from a; a, b already >= 0 */ \
@@ -144,8 +144,8 @@ void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 	X(SRINDEX, "d p i q x a")  /* the same of the last place that is not behind a */            \
 	X(SBASE, "o s p i") X(SDIR, "o s p i")                                                      \
 	/* variables with keys (self->, a[...]): value in an object of the variable's size */       \
-	X(DYNGET, "o x p")         /* o = value of variable x at key object p, zero when absent */   \
-	X(DYNSET, "x p o")         /* absent and all zero: nothing; zero: deletes */                 \
+	X(DYNGET, "o x p")         /* o = value of variable x at key object p; absent: zero, of a string NULL */ \
+	X(DYNSET, "x p o")         /* absent and all zero: nothing; zero, or a string that is NULL: deletes */ \
 	/* answers */                                                                              \
 	X(AGG, "x p a b")          /* aggregation x at key p (0 = none): value a, weight b (0 = 1) */ \
 	X(RECORD, "o")             /* hand the record over (object = the clause's record) */        \
@@ -166,6 +166,9 @@ enum ir_op {
 		IR_NOPS,
 };
 
+/* The first word of a string that is NULL: no other string has a byte behind its NUL. As text it is "". */
+#define D_NULL_STRING 0x100
+
 struct ir_ins {
 	uint8_t op, cond;
 	uint32_t line; /* of the D source */
@@ -182,7 +185,7 @@ struct ir_ins {
  * slot (the thread) which generated code fills in; keyed `self->a[k]` has it first. */
 struct d_var {
 	const char *name;
-	bool is_self;
+	bool is_self, is_string;
 	uint32_t key_size, value_size; /* bytes, multiples of 8 */
 };
 

@@ -26,7 +26,7 @@ static int lower_var(struct lw *l, struct d_sym *s)
 	}
 	s->ir = l->p->nvars++;
 	v = &l->p->var[s->ir];
-	*v = (struct d_var){ .name = s->name, .is_self = s->kind == SYM_SELF };
+	*v = (struct d_var){ .name = s->name, .is_self = s->kind == SYM_SELF, .is_string = s->type->kind == TY_STRING };
 	v->value_size = (s->type->size + 7) & ~7u;
 	v->key_size = v->is_self ? 8 : 0;
 	for (uint32_t k = 0; k < s->nkeys; k++) {

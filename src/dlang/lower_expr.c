@@ -49,7 +49,7 @@ static void jump_compare(struct lw *l, const struct d_node *n, bool when, uint32
 	ir_reg a, b;
 
 	if (n->a->type->kind == TY_STRING) {
-		a = lw_string_compare(l, n->a, n->b);
+		a = lw_string_compare(l, n->a, n->b, n->op != OP_EQ && n->op != OP_NE);
 		b = lw_const(l, 0);
 	} else {
 		a = lw_value(l, n->a);
@@ -438,7 +438,7 @@ void lw_slot(struct lw *l, const struct d_node *n, ir_obj o, const struct slot *
 		lw_store8(l, o, s->offset, lw_value(l, n));
 		break;
 	case SLOT_STRING:
-		lw_string(l, n, o, s->offset, s->size);
+		lw_string_slot(l, n, o, s->offset, s->size, in_key);
 		break;
 	case SLOT_BYTES:
 		lw_zero(l, o, s->offset, s->size);

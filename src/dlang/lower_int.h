@@ -106,8 +106,11 @@ void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uin
 ir_obj lw_string_object(struct lw *l, const struct d_node *n);
 ir_reg lw_string_length(struct lw *l, ir_obj p, uint32_t bound);
 void lw_string_assign(struct lw *l, const struct d_node *n);
-/* The sign of strcmp(a, b). */
-ir_reg lw_string_compare(struct lw *l, const struct d_node *a, const struct d_node *b);
+ir_obj lw_string_argument(struct lw *l, const struct d_node *n);      /* the same; NULL faults */
+struct lw_place lw_string_byte(struct lw *l, const struct d_node *n); /* N_INDEX over a string */
+void lw_string_slot(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size, bool in_key);
+/* The sign of strcmp(a, b), or (!ordered) something that is 0 when they are equal. */
+ir_reg lw_string_compare(struct lw *l, const struct d_node *a, const struct d_node *b, bool ordered);
 ir_reg lw_string_number(struct lw *l, const struct d_node *n); /* strlen, index, rindex: what they return */
 
 /* ---- lower_subr.c ------------------------------------------------------------------------------------- */

@@ -160,6 +160,8 @@ struct lw_place lw_place_of(struct lw *l, const struct d_node *n)
 			p.index = lw_binary(l, IR_ADD, p.index, lw_const(l, n->offset));
 		return p;
 	case N_INDEX:
+		if (n->a->type->kind == TY_STRING)
+			return lw_string_byte(l, n);
 		p = lw_place_of(l, n->a);
 		if (p.o)
 			place_index(l, &p, n->a->type, lw_value(l, n->b));

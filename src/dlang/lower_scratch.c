@@ -174,7 +174,7 @@ static struct scratch_source source_of(struct lw *l, const struct d_node *n)
 	}
 	s.bound = n->type->size > l->u->strsize ? n->type->size : l->u->strsize;
 	s.o = lw_temp(l, s.bound);
-	lw_string(l, n, s.o, 0, s.bound);
+	lw_string_slot(l, n, s.o, 0, s.bound, false);
 	return s;
 }
 
@@ -265,7 +265,7 @@ static void scratch_copyout(struct lw *l, const struct d_node *n)
 static void scratch_copyoutstr(struct lw *l, const struct d_node *n)
 {
 	const uint32_t bound = n->arg[0]->type->size, fits = lw_label(l);
-	ir_obj o = lw_string_object(l, n->arg[0]);
+	ir_obj o = lw_string_argument(l, n->arg[0]);
 	ir_reg to = lw_value(l, n->arg[1]), most = lw_value(l, n->arg[2]), size = lw_reg(l);
 
 	lw_move_to(l, size, lw_binary(l, IR_ADD, lw_string_length(l, o, bound), lw_const(l, 1)));

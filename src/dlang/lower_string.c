@@ -39,6 +39,108 @@ ir_obj lw_string_object(struct lw *l, const struct d_node *n)
 	return o;
 }
 
+/* The first word of a string, as a number. */
+static ir_reg string_word(struct lw *l, ir_obj o, uint32_t off)
+{
+	struct ir_ins *i = lw_on(l, IR_OLOAD, o, off, 8);
+
+	return i->d = lw_reg(l);
+}
+
+/* Faults if the string at o is NULL. value: what address that is, or 0: none. */
+static void string_check_not_null(struct lw *l, ir_obj o, uint32_t off, ir_reg value)
+{
+	uint32_t good = lw_label(l);
+	struct ir_ins *i;
+
+	if (!value)
+		value = lw_const(l, 0);
+	lw_jcmp(l, string_word(l, o, off), IR_NE, lw_const(l, D_NULL_STRING), good);
+	i = lw_emit(l, IR_FAULT);
+	i->a = value;
+	i->x = FAULT_BADADDR;
+	lw_put(l, good);
+}
+
+/* An object as lw_string_object() gives it, of a string that must not be NULL. */
+ir_obj lw_string_argument(struct lw *l, const struct d_node *n)
+{
+	ir_obj o = lw_string_object(l, n);
+
+	if (string_nullable(n))
+		string_check_not_null(l, o, 0, 0);
+	return o;
+}
+
+/* A string to a record, where NULL faults, or to a key, where it is "". */
+void lw_string_slot(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size, bool in_key)
+{
+	uint32_t some;
+
+	lw_string(l, n, o, off, size);
+	if (!string_nullable(n))
+		return;
+	if (!in_key) {
+		string_check_not_null(l, o, off, 0);
+		return;
+	}
+	some = lw_label(l);
+	lw_jcmp(l, string_word(l, o, off), IR_NE, lw_const(l, D_NULL_STRING), some);
+	lw_store8(l, o, off, lw_const(l, 0));
+	lw_put(l, some);
+}
+
+/* Faults unless the number is one of a byte of the string. */
+static void string_check_index(struct lw *l, ir_reg index, uint32_t bound)
+{
+	uint32_t good = lw_label(l);
+	struct ir_ins *i;
+
+	lw_jcmp(l, index, IR_LTU, lw_const(l, bound), good);
+	i = lw_emit(l, IR_FAULT);
+	i->a = index;
+	i->x = FAULT_BADADDR;
+	lw_put(l, good);
+}
+
+/* s[i] */
+struct lw_place lw_string_byte(struct lw *l, const struct d_node *n)
+{
+	struct lw_place p = { .o = lw_string_object(l, n->a), .stride = 1, .limit = n->a->type->size };
+	ir_reg index = lw_value(l, n->b);
+
+	if (string_nullable(n->a))
+		string_check_not_null(l, p.o, 0, index);
+	string_check_index(l, index, p.limit);
+	if (n->b->kind == N_INT) {
+		p.off = n->b->ival >= 0 && n->b->ival < (int64_t)p.limit ? (uint32_t)n->b->ival : 0;
+		return p;
+	}
+	p.index = index;
+	if (!l->failed && l->obj[p.o].kind == IR_OBJ_TEMP)
+		l->obj[p.o].indexed = true;
+	return p;
+}
+
+/* s + i: what the string is from that byte on */
+static void string_offset(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	ir_obj p = lw_string_object(l, n->a);
+	const uint32_t bound = n->a->type->size;
+	ir_reg from = lw_value(l, n->b), most;
+	struct ir_ins *i;
+
+	if (string_nullable(n->a))
+		string_check_not_null(l, p, 0, from);
+	string_check_index(l, from, bound);
+	most = lw_const(l, bound);
+	i = lw_on(l, IR_SSUB, o, off, size);
+	i->p = p;
+	i->i = bound;
+	i->a = from;
+	i->b = most;
+}
+
 /* max(v, 0), at most `most` */
 static ir_reg lower_clamp(struct lw *l, ir_reg v, ir_reg most)
 {
@@ -114,7 +216,7 @@ static ir_reg part_end(struct lw *l, ir_reg from, ir_reg want, ir_reg len)
  */
 static void lower_substr(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
 {
-	ir_obj p = lw_string_object(l, n->arg[0]);
+	ir_obj p = lw_string_argument(l, n->arg[0]);
 	uint32_t bound = n->arg[0]->type->size;
 	ir_reg index = lw_value(l, n->arg[1]), len = lw_string_length(l, p, bound), from = from_end(l, index, len);
 	ir_reg to = n->narg == 3 ? part_end(l, from, lw_value(l, n->arg[2]), len) : len, room;
@@ -131,7 +233,7 @@ static void lower_substr(struct lw *l, const struct d_node *n, ir_obj o, uint32_
 
 static void lower_strjoin(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
 {
-	ir_obj p = lw_string_object(l, n->arg[0]), q = lw_string_object(l, n->arg[1]);
+	ir_obj p = lw_string_argument(l, n->arg[0]), q = lw_string_argument(l, n->arg[1]);
 	uint32_t np = n->arg[0]->type->size, nq = n->arg[1]->type->size;
 	ir_obj whole = lw_temp(l, np + nq);
 	struct ir_ins *i = lw_on(l, IR_SJOIN, whole, 0, np + nq);
@@ -145,7 +247,7 @@ static void lower_strjoin(struct lw *l, const struct d_node *n, ir_obj o, uint32
 
 static void path_part(struct lw *l, const struct d_node *n, enum ir_op op, ir_obj o, uint32_t off, uint32_t size)
 {
-	ir_obj p = lw_string_object(l, n->arg[0]);
+	ir_obj p = lw_string_argument(l, n->arg[0]);
 	struct ir_ins *i = lw_on(l, op, o, off, size);
 
 	i->p = p;
@@ -302,6 +404,13 @@ static void string_keep_most(struct lw *l, const struct d_node *n, ir_obj o, uin
 void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
 {
 	switch (n->kind) {
+	case N_INT: /* NULL */
+		lw_zero(l, o, off, size);
+		lw_store8(l, o, off, lw_const(l, D_NULL_STRING));
+		break;
+	case N_BIN:
+		string_offset(l, n, o, off, size);
+		break;
 	case N_STR:
 		lw_on(l, IR_OLIT, o, off, size)->x = lw_literal(l, n->str);
 		break;
@@ -339,7 +448,7 @@ void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uin
  */
 static ir_reg string_index(struct lw *l, const struct d_node *n)
 {
-	ir_obj p = lw_string_object(l, n->arg[0]), q = lw_string_object(l, n->arg[1]);
+	ir_obj p = lw_string_argument(l, n->arg[0]), q = lw_string_argument(l, n->arg[1]);
 	uint32_t bound = n->arg[0]->type->size;
 	bool last = n->call == CALL_rindex;
 	ir_reg from = n->narg == 3 ? lw_value(l, n->arg[2]) : lw_const(l, last ? bound : 0), d;
@@ -360,10 +469,37 @@ static ir_reg string_index(struct lw *l, const struct d_node *n)
 	return d;
 }
 
-/* The register that holds the sign of strcmp(a, b). */
-ir_reg lw_string_compare(struct lw *l, const struct d_node *a, const struct d_node *b)
+/* s == NULL: whether the string is, in a register that is 0 if so. */
+static ir_reg string_differs_from_null(struct lw *l, const struct d_node *n)
 {
-	ir_obj p = lw_string_object(l, a), q = b->kind == N_STR ? 0 : lw_string_object(l, b);
+	ir_obj o = lw_string_object(l, n);
+
+	return lw_binary(l, IR_XOR, string_word(l, o, 0), lw_const(l, D_NULL_STRING));
+}
+
+/* NULL is below all strings: d, the sign of strcmp(p, q), becomes what that makes of it. */
+static void string_order_null(struct lw *l, ir_reg d, ir_obj p, ir_obj q)
+{
+	uint32_t left = lw_label(l), done = lw_label(l);
+	ir_reg null = lw_const(l, D_NULL_STRING), a = string_word(l, p, 0), b = string_word(l, q, 0);
+
+	lw_jcmp(l, a, IR_EQ, b, done);
+	lw_jcmp(l, a, IR_EQ, null, left);
+	lw_jcmp(l, b, IR_NE, null, done);
+	lw_const_to(l, d, 1);
+	lw_jmp(l, done);
+	lw_put(l, left);
+	lw_const_to(l, d, -1);
+	lw_put(l, done);
+}
+
+/* The register that holds the sign of strcmp(a, b), or (!ordered) whether they differ. */
+ir_reg lw_string_compare(struct lw *l, const struct d_node *a, const struct d_node *b, bool ordered)
+{
+	if (!ordered && (a->kind == N_INT || b->kind == N_INT))
+		return string_differs_from_null(l, a->kind == N_INT ? b : a);
+	const bool nulls = ordered && (string_nullable(a) || string_nullable(b));
+	ir_obj p = lw_string_object(l, a), q = b->kind == N_STR && !nulls ? 0 : lw_string_object(l, b);
 	struct ir_ins *i = lw_emit(l, IR_SCMP);
 	ir_reg d = lw_reg(l);
 
@@ -374,12 +510,14 @@ ir_reg lw_string_compare(struct lw *l, const struct d_node *a, const struct d_no
 	i->d = d;
 	if (!q)
 		i->x = lw_literal(l, b->str);
+	if (nulls)
+		string_order_null(l, d, p, q);
 	return d;
 }
 
 ir_reg lw_string_number(struct lw *l, const struct d_node *n)
 {
 	if (n->call == CALL_strlen)
-		return lw_string_length(l, lw_string_object(l, n->arg[0]), n->arg[0]->type->size);
+		return lw_string_length(l, lw_string_argument(l, n->arg[0]), n->arg[0]->type->size);
 	return string_index(l, n);
 }

@@ -76,7 +76,7 @@ ir_reg lw_subr_number(struct lw *l, const struct d_node *n)
 
 /* ---- parts of strings ------------------------------------------------------------------ */
 
-/* o = p from register `from` on, or "" when that is negative. */
+/* o = p from register `from` on, or NULL when that is negative. */
 static void subr_cut(struct lw *l, ir_obj p, uint32_t bound, ir_reg from, ir_obj o, uint32_t off, uint32_t size)
 {
 	uint32_t none = lw_label(l);
@@ -84,6 +84,7 @@ static void subr_cut(struct lw *l, ir_obj p, uint32_t bound, ir_reg from, ir_obj
 	struct ir_ins *i;
 
 	lw_zero(l, o, off, size);
+	lw_store8(l, o, off, lw_const(l, D_NULL_STRING));
 	lw_jcmp(l, from, IR_LT, lw_const(l, 0), none);
 	i = lw_on(l, IR_SSUB, o, off, size);
 	i->p = p;
@@ -109,7 +110,7 @@ static ir_reg subr_find(struct lw *l, ir_obj p, uint32_t bound, ir_obj q, uint32
 /* strchr(s, c), strrchr(s, c): c as a string of one; 0 is found where s ends. */
 static void subr_strchr(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
 {
-	ir_obj p = lw_string_object(l, n->arg[0]), q = lw_temp(l, 8);
+	ir_obj p = lw_string_argument(l, n->arg[0]), q = lw_temp(l, 8);
 	uint32_t bound = n->arg[0]->type->size;
 	ir_reg c = lw_binary(l, IR_AND, lw_value(l, n->arg[1]), lw_const(l, 0xff)), from = lw_reg(l);
 	uint32_t some = lw_label(l);
@@ -129,7 +130,7 @@ static void subr_strchr(struct lw *l, const struct d_node *n, ir_obj o, uint32_t
 
 static void subr_strstr(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
 {
-	ir_obj p = lw_string_object(l, n->arg[0]), q = lw_string_object(l, n->arg[1]);
+	ir_obj p = lw_string_argument(l, n->arg[0]), q = lw_string_argument(l, n->arg[1]);
 	uint32_t bound = n->arg[0]->type->size;
 
 	subr_cut(l, p, bound, subr_find(l, p, bound, q, n->arg[1]->type->size, lw_const(l, 0), false), o, off, size);
@@ -157,7 +158,7 @@ static void subr_case(struct lw *l, const struct d_node *n, ir_obj o, uint32_t o
 {
 	const bool upper = n->call == CALL_toupper;
 
-	lw_string(l, n->arg[0], o, off, size);
+	lw_string_slot(l, n->arg[0], o, off, size, false);
 	for (uint32_t k = 0; k < size && k < n->arg[0]->type->size; k += 8) {
 		struct ir_ins *i = lw_on(l, IR_OLOAD, o, off + k, 8);
 		ir_reg w = i->d = lw_reg(l);

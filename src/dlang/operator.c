@@ -92,6 +92,15 @@ int type_sum(struct d_unit *u, struct d_node **np)
 		n->a = n->b;
 		n->b = swap;
 	}
+	if (n->op == OP_ADD && ty_is_int(n->a->type) && n->b->type->kind == TY_STRING) {
+		struct d_node *swap = n->a;
+		n->a = n->b;
+		n->b = swap;
+	}
+	if (n->op == OP_ADD && n->a->type->kind == TY_STRING && ty_is_int(n->b->type)) {
+		n->type = n->a->type;
+		return convert(u, &n->b, u->base[B_LONG]);
+	}
 	if (points_to_size(u, n->a->type) && ty_is_int(n->b->type)) {
 		n->type = n->a->type;
 		return op_scale_pointer(u, &n->b, n->type->to->size);
@@ -147,19 +156,14 @@ static int type_shift(struct d_unit *u, struct d_node **np)
 	return op_fold_constant(u, np);
 }
 
-static bool is_null_pointer(const struct d_node *n)
-{
-	return n->kind == N_INT && n->type->kind == TY_PTR && n->ival == 0;
-}
-
 static int type_comparison(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
 	int rc = 0;
 	if (n->a->type->kind == TY_STRING && is_null_pointer(n->b))
-		rc = null_to_empty(u, &n->b);
+		rc = null_string(u, &n->b);
 	else if (n->b->type->kind == TY_STRING && is_null_pointer(n->a))
-		rc = null_to_empty(u, &n->a);
+		rc = null_string(u, &n->a);
 	if (rc < 0)
 		return rc;
 	const struct d_type *a = n->a->type, *b = n->b->type;
@@ -243,7 +247,7 @@ static int cook_left(struct d_unit *u, struct d_node *n)
 	a = n->a;
 	const struct d_node *root = place_root(a);
 	if (a->kind == N_BUILTIN || a->kind == N_STRBUILTIN ||
-	    (root != NULL && root->kind == N_DEREF && !scratch_points(root->a)))
+	    (root != NULL && root->kind == N_DEREF && !scratch_points(root->a)) || in_string(a))
 		return d_fail(u, n->line, D_OP_WRITE, "operator %s can only be applied to a writable variable",
 			      op_text(n));
 	if (root == NULL)
@@ -283,7 +287,7 @@ static int assign_plain(struct d_unit *u, struct d_node *n)
 			      type_name(u, t));
 	if (t->kind == TY_PTR && (rc = decay(u, &n->b)) < 0)
 		return rc;
-	if (t->kind == TY_STRING && n->b->kind == N_INT && n->b->ival == 0 && (rc = null_to_empty(u, &n->b)) < 0)
+	if (t->kind == TY_STRING && n->b->kind == N_INT && n->b->ival == 0 && (rc = null_string(u, &n->b)) < 0)
 		return rc;
 	if (ty_is_sou(t) && n->b->kind == N_INT && n->b->ival == 0 && n->a->kind == N_VAR && n->a->sym->nkeys != 0) {
 		n->b->type = t; /* frees it */
@@ -295,6 +299,10 @@ static int assign_plain(struct d_unit *u, struct d_node *n)
 		return d_fail(u, n->line, D_UNSUPPORTED, "assigning a computed struct is not supported yet");
 	if (t->kind == TY_STRING && (rc = to_string(u, &n->b)) < 0)
 		return rc;
+	const struct d_node *var = place_root(n->a);
+	if (t->kind == TY_STRING && var != NULL && var->kind == N_VAR &&
+	    (string_nullable(n->b) || place_root(n->b) != NULL))
+		var->sym->nullable = true; /* a variable may become so behind this */
 	return (rc = convert(u, &n->b, t)) < 0 ? rc : scratch_assign(u, n);
 }
 

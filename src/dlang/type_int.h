@@ -112,8 +112,10 @@ int cook(struct d_unit *u, struct d_node **np);       /* types it and all below 
 int cook_value(struct d_unit *u, struct d_node **np); /* cook, then decay but for char[] */
 int decay(struct d_unit *u, struct d_node **np);      /* an array in memory: a pointer */
 int convert(struct d_unit *u, struct d_node **np, const struct d_type *to);
-int to_string(struct d_unit *u, struct d_node **np);           /* strcompat or INT to TY_STRING */
-int null_to_empty(struct d_unit *u, struct d_node **np);       /* NULL beside a string is "" */
+int to_string(struct d_unit *u, struct d_node **np);   /* strcompat or INT to TY_STRING */
+int null_string(struct d_unit *u, struct d_node **np); /* NULL as a string */
+bool is_null_pointer(const struct d_node *n);
+bool in_string(const struct d_node *n);                        /* a byte of a string, which can only be read */
 int fold_int(struct d_unit *u, struct d_node **np, int64_t v); /* a constant of its type */
 bool assignable(const struct d_type *to, const struct d_node *from);
 const struct d_type *type_of_member(struct d_unit *u, const struct d_type *sou, const char *name); /* NULL: none */

@@ -10,7 +10,8 @@
  * expression changes it does not use besides.
  *
  * Strings: a model of each function, byte by byte on C strings that are cut to
- * strsize, run on each expression while it is generated.
+ * strsize, run on each expression while it is generated.  NULL is a string of its own: it can be assigned and
+ * compared, and any other use of it is a fault, which ends the clause.
  *
  * TALLY_DIFFERENTIAL_SEED=N runs program N alone and prints it.
  */
@@ -31,6 +32,7 @@ static void answers_are(const char *name, const char *script, const char *want)
 		const char *w = want, *g;
 
 		run(name, script, strlen(script), kernel ? 0 : TALLY_TRACE_VM, &got);
+		without_messages(&got);
 		g = got.p;
 		while (*w) {
 			int nw = (int)strcspn(w, "\n"), ng = (int)strcspn(g, "\n");
@@ -279,12 +281,14 @@ static void integers_have_the_values_that_the_c_compiler_gives_them(void **test)
 
 struct text {
 	char s[S_MOST];
+	bool null;
 };
 static const char *const s_names[] = { "word", "text", "this->s", "self->s", "names[1]" };
 struct model {
 	struct gen g;
 	uint32_t strsize;
 	struct text var[COUNT(s_names)];
+	bool faulted; /* the clause met a NULL where a string must be, or a byte that is not there */
 };
 
 /* A string holds at most strsize - 1 bytes. */
@@ -298,7 +302,7 @@ static struct text s_cut(const struct model *m, struct text t)
  * begin before the string is cut off there, and is nothing if it would not end behind its beginning. */
 static struct text s_substr(struct text t, long from, long n)
 {
-	struct text r = { "" };
+	struct text r = { .s = "" };
 	long len = (long)strlen(t.s);
 
 	if (from < 0)
@@ -344,12 +348,18 @@ static long s_rindex(struct text t, struct text needle, long from)
 	return -1;
 }
 
-static struct text s_from(const char *at) /* NULL: D has an empty string there */
+static struct text s_from(const char *at)
 {
-	struct text r = { "" };
+	struct text r = { .null = !at };
 
 	strcpy(r.s, at ? at : "");
 	return r;
+}
+
+/* strcmp(), with NULL below all. */
+static int s_compare(struct text a, struct text b)
+{
+	return a.null || b.null ? b.null - a.null : strcmp(a.s, b.s);
 }
 
 static struct text s_case(struct text t, int (*change)(int))
@@ -362,7 +372,7 @@ static struct text s_case(struct text t, int (*change)(int))
 /* The digits that printf() of C has, or a base that it has not. */
 static struct text s_lltostr(long v, int base)
 {
-	struct text r = { "" };
+	struct text r = { .s = "" };
 	char digits[72] = "", *p = digits + sizeof(digits) - 1;
 	unsigned long u = (unsigned long)v;
 
@@ -384,7 +394,7 @@ static bool s_all_slashes(const char *s)
 
 static struct text s_basename(struct text t)
 {
-	struct text r = { "" };
+	struct text r = { .s = "" };
 	size_t end = strlen(t.s), start;
 
 	if (!end || s_all_slashes(t.s)) {
@@ -401,7 +411,7 @@ static struct text s_basename(struct text t)
 
 static struct text s_dirname(struct text t)
 {
-	struct text r = { "" };
+	struct text r = { .s = "" };
 	size_t end = strlen(t.s);
 
 	if (s_all_slashes(t.s)) {
@@ -439,13 +449,42 @@ static struct text s_literal(struct model *m)
 	const uint32_t lengths[] = {
 		0, 1, 2, 3, 7, 8, 9, 15, 16, 17, m->strsize - 2, m->strsize - 1, m->strsize, m->strsize + 3
 	};
-	struct text t = { "" };
+	struct text t = { .s = "" };
 	uint32_t n = lengths[pick(&m->g, COUNT(lengths))], letters = 1 + pick(&m->g, 3);
 
 	for (uint32_t i = 0; i < n; i++)
 		t.s[i] = "/aB"[pick(&m->g, letters) + (letters < 3 && n % 2)];
 	PUT(&m->g, "\"%s\"", t.s);
 	return s_cut(m, t);
+}
+
+static struct text s_string(struct model *m, unsigned depth);
+
+/* A string that must be one. */
+static struct text s_some(struct model *m, unsigned depth)
+{
+	struct text t = s_string(m, depth);
+
+	m->faulted |= t.null;
+	return t;
+}
+
+static struct text s_choice(struct model *m, unsigned depth)
+{
+	const uint32_t i = pick(&m->g, 2);
+	const bool faulted = m->faulted;
+	struct text a, b;
+	bool in_a;
+
+	PUT(&m->g, "(zero == %u ? ", i);
+	a = s_string(m, depth);
+	in_a = m->faulted;
+	m->faulted = faulted;
+	PUT(&m->g, " : ");
+	b = s_string(m, depth);
+	if (!i)
+		m->faulted = in_a;
+	return i ? b : a;
 }
 
 static struct text s_string(struct model *m, unsigned depth)
@@ -455,33 +494,37 @@ static struct text s_string(struct model *m, unsigned depth)
 	long from;
 
 	if (depth-- == 0) {
-		i = pick(&m->g, COUNT(s_names) + 2);
-		if (i >= COUNT(s_names))
+		i = pick(&m->g, COUNT(s_names) + 4);
+		if (i == COUNT(s_names)) {
+			PUT(&m->g, "(zero ? \"a\" : NULL)");
+			return s_from(NULL);
+		}
+		if (i > COUNT(s_names))
 			return s_literal(m);
 		PUT(&m->g, "%s", s_names[i]);
 		return m->var[i];
 	}
-	switch (pick(&m->g, 11)) {
+	switch (pick(&m->g, 12)) {
 	case 6:
 	case 7:
 		i = pick(&m->g, 2);
 		PUT(&m->g, i ? "strchr(" : "strrchr(");
-		a = s_string(m, depth);
+		a = s_some(m, depth);
 		from = "/aB"[pick(&m->g, 4)]; /* or the NUL */
 		PUT(&m->g, pick(&m->g, 2) ? ", %ld" : ", zero + %ld", from);
 		a = s_from(i ? strchr(a.s, (int)from) : strrchr(a.s, (int)from));
 		break;
 	case 8:
 		PUT(&m->g, "strstr(");
-		a = s_string(m, depth);
+		a = s_some(m, depth);
 		PUT(&m->g, ", ");
-		b = s_string(m, depth);
+		b = s_some(m, depth);
 		a = s_from(strstr(a.s, b.s));
 		break;
 	case 9:
 		i = pick(&m->g, 2);
 		PUT(&m->g, i ? "toupper(" : "tolower(");
-		a = s_case(s_string(m, depth), i ? toupper : tolower);
+		a = s_case(s_some(m, depth), i ? toupper : tolower);
 		break;
 	case 10:
 		PUT(&m->g, "lltostr(");
@@ -492,31 +535,34 @@ static struct text s_string(struct model *m, unsigned depth)
 		break;
 	case 0:
 		PUT(&m->g, "basename(");
-		a = s_basename(s_string(m, depth));
+		a = s_basename(s_some(m, depth));
 		break;
 	case 1:
 		PUT(&m->g, "dirname(");
-		a = s_dirname(s_string(m, depth));
+		a = s_dirname(s_some(m, depth));
 		break;
 	case 2:
 		PUT(&m->g, "strjoin(");
-		a = s_string(m, depth);
+		a = s_some(m, depth);
 		PUT(&m->g, ", ");
-		b = s_string(m, depth);
+		b = s_some(m, depth);
 		strncat(a.s, b.s, S_MOST - strlen(a.s) - 1);
 		a = s_cut(m, a);
 		break;
 	case 3:
+		a = s_choice(m, depth);
+		break;
+	case 11: /* a byte's place in the string, or where it ends */
 		i = pick(&m->g, 2);
-		PUT(&m->g, "(zero == %u ? ", i);
-		a = s_string(m, depth);
-		PUT(&m->g, " : ");
-		b = s_string(m, depth);
-		a = i ? b : a;
+		PUT(&m->g, "(");
+		a = s_some(m, depth);
+		from = (long)(strlen(a.s) ? pick(&m->g, (uint32_t)strlen(a.s) + 1) : 0);
+		PUT(&m->g, i ? " + (zero + %ld)" : " + %ld", from);
+		a = s_from(a.s + from);
 		break;
 	default:
 		PUT(&m->g, "substr(");
-		a = s_string(m, depth);
+		a = s_some(m, depth);
 		PUT(&m->g, ", ");
 		from = s_number(m, (long)strlen(a.s));
 		i = pick(&m->g, 2);
@@ -537,10 +583,16 @@ static long s_integer(struct model *m)
 	bool last;
 	int c;
 
-	switch (pick(&m->g, 4)) {
+	switch (pick(&m->g, 5)) {
+	case 4:
+		PUT(&m->g, "(");
+		a = s_some(m, 1);
+		from = (long)(strlen(a.s) ? pick(&m->g, (uint32_t)strlen(a.s) + 1) : 0);
+		PUT(&m->g, pick(&m->g, 2) ? ")[zero + %ld]" : ")[%ld]", from);
+		return a.s[from];
 	case 0:
 		PUT(&m->g, "strlen(");
-		a = s_string(m, 2);
+		a = s_some(m, 2);
 		PUT(&m->g, ")");
 		return (long)strlen(a.s);
 	case 1:
@@ -550,14 +602,14 @@ static long s_integer(struct model *m)
 		PUT(&m->g, " %s ", ops[i]);
 		b = s_string(m, 1);
 		PUT(&m->g, ")");
-		c = strcmp(a.s, b.s);
+		c = s_compare(a, b);
 		return i == 0 ? c == 0 : i == 1 ? c != 0 : i == 2 ? c < 0 : i == 3 ? c <= 0 : i == 4 ? c > 0 : c >= 0;
 	default:
 		last = pick(&m->g, 3) == 0;
 		PUT(&m->g, last ? "rindex(" : "index(");
-		a = s_string(m, 1);
+		a = s_some(m, 1);
 		PUT(&m->g, ", ");
-		b = s_string(m, pick(&m->g, 2));
+		b = s_some(m, pick(&m->g, 2));
 		i = pick(&m->g, 3);
 		PUT(&m->g, i ? ", " : "");
 		from = i ? s_number(m, (long)strlen(a.s)) : last ? LONG_MAX : 0;
@@ -571,25 +623,34 @@ static void s_statement(struct model *m, struct buf *want)
 {
 	uint32_t i = pick(&m->g, COUNT(s_names));
 	struct text t;
+	long v;
 
+	m->faulted = false;
 	switch (pick(&m->g, 3)) {
 	case 0:
 		PUT(&m->g, "%s = ", s_names[i]);
-		t = m->var[i] = s_string(m, 2);
+		t = s_string(m, 2);
+		if (!m->faulted)
+			m->var[i] = t;
+		m->faulted |= t.null;
 		PUT(&m->g, ";\nprintf(\"[%%s]\\n\", %s);\n", s_names[i]);
-		buf_printf(want, "[%s]\n", t.s);
 		break;
 	case 1:
 		PUT(&m->g, "printf(\"[%%s]\\n\", ");
-		t = s_string(m, 2);
+		t = s_some(m, 2);
 		PUT(&m->g, ");\n");
-		buf_printf(want, "[%s]\n", t.s);
 		break;
 	default:
 		PUT(&m->g, "printf(\"%%d\\n\", ");
-		buf_printf(want, "%ld\n", s_integer(m));
+		v = s_integer(m);
 		PUT(&m->g, ");\n");
+		buf_printf(want, m->faulted ? "ERROR\n" : "%ld\n", v);
+		return;
 	}
+	if (m->faulted)
+		buf_puts(want, "ERROR\n");
+	else
+		buf_printf(want, "[%s]\n", t.s);
 }
 
 static void strings_have_the_values_that_a_model_gives_them(void **test)
@@ -610,12 +671,13 @@ static void strings_have_the_values_that_a_model_gives_them(void **test)
 		snprintf(name, sizeof(name), "strings-%u", n);
 		PUT(&m.g,
 		    "#pragma D option strsize=%u\nint zero; string word; string text; this string s; self string s; "
-		    "string names[int];\n",
+		    "string names[int];\nERROR { printf(\"ERROR\\n\"); }\n",
 		    m.strsize);
+		m.var[3].null = m.var[4].null = true; /* those that are freed are NULL, and so at first */
 		for (unsigned i = 0; i < S_STATEMENTS; i++) {
-			PUT(&m.g, i % 4 ? "" : "BEGIN {\n");
+			PUT(&m.g, "BEGIN {\n");
 			s_statement(&m, &want);
-			PUT(&m.g, i % 4 == 3 ? "}\n" : "");
+			PUT(&m.g, "}\n");
 		}
 		answers_are(name, m.g.to.p, want.p);
 	}

@@ -194,13 +194,6 @@ static void clause(struct model *m)
 		buf_printf(&m->want, "%s.\n", m->line.p ? m->line.p : "");
 }
 
-/* Messages about faults come between what the program prints, and end where ERROR's clause begins. */
-static void without_messages(struct buf *b)
-{
-	for (char *at = b->p, *end; (at = strstr(at, "error in ")) && (end = strstr(at, "ERROR "));)
-		memmove(at, end, strlen(end) + 1);
-}
-
 static void scratch_memory_answers_as_its_model(void **state)
 {
 	const char *only = getenv("TALLY_DIFFERENTIAL_SEED");

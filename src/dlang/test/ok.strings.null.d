@@ -5,5 +5,5 @@ BEGIN
 	self->s = 0;
 	self->s = NULL;
 }
-/* expect-type (bin !=:int (var self->s:string256) (str "":string8)) */
-/* expect-type (assign =:string256 (var self->s:string256) (str "":string256)) */
+/* expect-type (bin !=:int (var self->s:string256) (int 0:string8)) */
+/* expect-type (assign =:string256 (var self->s:string256) (int 0:string256)) */
