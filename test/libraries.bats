@@ -84,6 +84,31 @@ BEGIN { exit(0); }"
   [ "$status" -eq 0 ]
 }
 
+@test "zonename is the path of the thread's cgroup" {
+  needs_bpf
+  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
+  want=$(sed -n 's/^0:://p' /proc/self/cgroup)
+  [[ -n $want && $want != *..* && ${want//[^\/]/} != ??????* ]] || skip "the path of this process's cgroup can't be seen whole: '$want'"
+  run "$TALLY" trace -qn 'BEGIN { printf("%s", zonename); exit(0); }'
+  said 0 "$want"
+}
+
+@test "the translators of headers take them apart" {
+  needs_bpf
+  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
+  for m in tcpinfo_t:tcphdr:tcp_flags tcpsinfo_t:tcp_sock:tcps_cwnd udpinfo_t:udphdr:udp_sport ipv4info_t:iphdr:ipv4_protostr \
+    ipv6info_t:ipv6hdr:ipv6_flow ipinfo_t:iphdr:ip_plength conninfo_t:sock:ci_protocol csinfo_t:sock:cs_pid pktinfo_t:sk_buff:pkt_addr; do
+    IFS=: read -r to from member <<<"$m"
+    run "$TALLY" trace -en "BEGIN { trace(xlate < $to > ((struct $from *)0).$member); }"
+    said 0 ""
+  done
+  # A header in the memory of tally itself: source port 258, flags SYN and ACK, window 772.
+  run "$TALLY" trace -qn 'char h[20]; BEGIN { h[0] = 1; h[1] = 2; h[12] = 0x50; h[13] = 0x12; h[14] = 3; h[15] = 4;
+    t = (struct tcphdr *)&h[0]; printf("%d %d %x %d", xlate < tcpinfo_t > (t).tcp_sport, xlate < tcpinfo_t > (t).tcp_offset,
+    xlate < tcpinfo_t > (t).tcp_flags, xlate < tcpinfo_t > (t).tcp_window); exit(0); }'
+  said 0 "258 20 12 772"
+}
+
 @test "a member that the translator leaves out is refused by name" {
   needs_bpf
   [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no type information"

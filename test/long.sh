@@ -19,6 +19,7 @@ unstable|60|test/unstable.sh|Debian unstable's gcc and clang, and the unit tests
 deb|90|test/deb.sh;test/deb.sh unstable|Debian's packages for Debian 12 and unstable: built twice alike, lintian, blhc, installed, tutorials from the installed files
 static|30|test/static.sh;test/release.sh|the static program needs no other file, and refuses in words what it would load; a release is what is committed
 guest|30|env GUEST_SECONDS=1740 test/vm/run.sh|Linux 6.1 with an emulated PMU
+kernel|15|test/vm/kernel.sh|D's symbols and types of the kernel on a distribution's kernel, x86-64
 drivers|60|test/vm/ptt.sh;test/vm/gpci.sh;test/vm/sun4v.sh|the genuine drivers of make check-vm
 fuzz|60|FUZZ|each fuzz target for a minute
 conclusions|60|test/conclusions.sh;env TALLY_SEEDS=20 build/test/ptt_compare_test|tune and report on 100 seeds of each load of the model; planted changes of 1 to 20 %
@@ -39,6 +40,7 @@ commands() { # NAME COMMANDS
     invariants) make build/test/ask_check_test ;;
     conclusions) make -j"$(nproc)" all build/test/ptt_compare_test ;;
     guest) tools/deps.sh vm && test/vm/fetch.sh && make -j"$(nproc)" cross-arm64 ;;
+    kernel) tools/deps.sh vm && make -j"$(nproc)" all ;;
     drivers) make -j"$(nproc)" all build/vm/gpci-truth build/vm/sun4v-truth && { tools/deps.sh vm && make cross-tally; true; } ;;
     esac >&2 && tr ';' '\n' <<<"$2" ;;
   esac

@@ -129,3 +129,35 @@ syscall vmlinux getppid return" ]
   run vm -q -n 'BEGIN { printf("%d %d\n", errno, arg5); exit(0); }'
   said 0 "0 0"
 }
+
+@test "args[] of a system call have the types that the kernel's calls have, and pointers lead into the process" {
+  needs_bpf
+  run "$TALLY" trace -qn 'syscall::openat:entry /pid == $target && stringof(args[1]) == "/etc/hostname"/ {
+    printf("%d %d", args[0] == -100, sizeof(args[0])); self->path = args[1]; }
+    syscall::openat:return /self->path/ { printf(" %s %d %d\n", copyinstr((uintptr_t)self->path), args[0] >= 0, args[1] == args[0]); exit(0); }' \
+    -c "cat /etc/hostname"
+  [ "$status" -eq 0 ]
+  has "1 4 /etc/hostname 1 1"
+  run "$TALLY" trace -qn 'syscall::clock_nanosleep:entry,syscall::nanosleep:entry /pid == $target/ { self->n = 1; }
+    syscall::clock_nanosleep:entry /pid == $target/ { printf("%d %d", args[2]->tv_sec, args[2]->tv_nsec); exit(0); }' -c "sleep 0.25"
+  has "0 250000000"
+}
+
+@test "calls share a clause that names what is the same in all, and no other" {
+  needs_bpf
+  run "$TALLY" trace -en 'syscall::read:entry, syscall::write:entry { trace(args[2]); }'
+  said 0 ""
+  run "$TALLY" trace -en 'syscall::read:entry, syscall::openat:entry { trace(args[0]); }'
+  [ "$status" -eq 1 ]
+  has "matches an unstable set of probes"
+  run "$TALLY" trace -en 'syscall::sync:entry { trace(args[0]); }'
+  [ "$status" -eq 1 ]
+  has "index 0 is out of range for syscall::sync:entry args[ ]"
+}
+
+@test "-lv lists the types of a call's arguments" {
+  needs_bpf
+  run "$TALLY" trace -lvn syscall::openat:entry
+  has "args[0]: int"
+  has "args[1]: char *"
+}

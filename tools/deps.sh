@@ -23,7 +23,7 @@ power='cpio gcc-powerpc64-linux-gnu'
 guest='libunicorn2 gcc-sparc64-linux-gnu'
 sparc='gcc-sparc64-linux-gnu libc6-dev-sparc64-cross'
 deb='dpkg-dev debhelper'
-vm='qemu-system-arm cpio gcc-aarch64-linux-gnu libc6-dev-arm64-cross'
+vm='qemu-system-arm qemu-system-x86 cpio gcc-aarch64-linux-gnu libc6-dev-arm64-cross'
 
 missing() { # PACKAGE...: those that are not installed
   for package; do

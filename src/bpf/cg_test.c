@@ -38,8 +38,8 @@ static const struct d_field first[] = { FIELD(when, "uint64_t", 0), FIELD(change
 					FIELD(small, "uint8_t", 0), FIELD(name, "string", 0) };
 static const struct d_field second[] = { FIELD(count, "uint64_t", offsetof(struct record, count)) };
 static const struct d_args record_args[] = {
-	{ "struct first", first, COUNT(first), 0, offsetof(struct record, count) },
-	{ "struct second", second, COUNT(second), offsetof(struct record, count), 8 },
+	{ "struct first", first, COUNT(first), 0, offsetof(struct record, count), NULL, 0 },
+	{ "struct second", second, COUNT(second), offsetof(struct record, count), 8, NULL, 0 },
 };
 
 static const struct d_args *args(void *arg, uint32_t probe, uint32_t index)
@@ -951,8 +951,8 @@ static void strings_of_args_are_keys_and_a_whole_struct_is_bytes(void **state)
 /* ---- system calls ----------------------------------------------------------------------------- */
 
 static const struct syscall_row calls[] = {
-	{ "first", { 7, 8, 9 } },
-	{ "only32", { SYSCALL_NONE, 3, SYSCALL_NONE } },
+	{ "first", { 7, 8, 9 }, NULL },
+	{ "only32", { SYSCALL_NONE, 3, SYSCALL_NONE }, NULL },
 };
 static const struct bpf_probe call_probes[] = {
 	{ 1, IMG_TEST, "dtrace", "", "", "BEGIN", false, 0, NULL },

@@ -398,6 +398,8 @@ static int cook_index(struct d_unit *u, struct d_node *n)
 	return rc;
 }
 
+static int cook_cast(struct d_unit *u, struct d_node **np);
+
 /* ---- args[] --------------------------------------------------------------- */
 
 /* A pointer to the struct that a describes: made once, since structs are the same by identity. */
@@ -453,8 +455,59 @@ static int args_of_clause(struct d_unit *u, const struct d_node *n, int64_t inde
 	return 0;
 }
 
-static int cook_args(struct d_unit *u, struct d_node *n)
+/* "struct stat *", "unsigned int", "pid_t": a pointer leads into the process. NULL: no memory, or no such type. */
+static const struct d_type *args_value_type(struct d_unit *u, const char *text)
 {
+	static const struct {
+		const char *name;
+		uint8_t base;
+	} words[] = { { "int", B_INT },   { "unsigned int", B_UINT },   { "char", B_CHAR },
+		      { "long", B_LONG }, { "unsigned long", B_ULONG }, { "void", B_VOID } };
+	const size_t n = strcspn(text, "*") - (strchr(text, '*') != NULL);
+	const char *name = arena_strndup(&u->arena, text, n);
+	const struct d_type *t = NULL;
+	for (size_t i = 0; name != NULL && i < COUNT(words); i++)
+		if (strcmp(name, words[i].name) == 0)
+			t = u->base[words[i].base];
+	if (name != NULL && strncmp(name, "struct ", 7) == 0)
+		t = type_tagged(u, TY_STRUCT, name + 7);
+	else if (name != NULL && strncmp(name, "union ", 6) == 0)
+		t = type_tagged(u, TY_UNION, name + 6);
+	else if (name != NULL && t == NULL && (t = type_named(u, name)) == NULL)
+		t = ktype_named(u, NULL, name);
+	if (t == NULL)
+		t = u->base[text[n] != '\0' ? B_VOID : B_LONG];
+	for (const char *star = text + n; t != NULL && (star = strchr(star, '*')) != NULL; star++) {
+		struct d_type *p = type_new(u, TY_PTR);
+		if (p == NULL)
+			return NULL;
+		p->to = t;
+		p->size = p->align = 8;
+		p->user = true;
+		t = p;
+	}
+	return t;
+}
+
+/* args[i] that is a value: argN as its type. */
+static int cook_args_value(struct d_unit *u, struct d_node **np, const struct d_args *a)
+{
+	struct d_node *n = *np, *arg = node_new(u, N_BUILTIN, n->line);
+	if (arg == NULL)
+		return -TALLY_ENOMEM;
+	arg->ival = BI_ARG0 + a->arg;
+	arg->type = u->base[B_LONG];
+	n->kind = N_CAST;
+	n->a = arg;
+	n->b = NULL;
+	n->implied = true;
+	n->type = args_value_type(u, a->value);
+	return n->type == NULL ? d_nomem(u) : cook_cast(u, np);
+}
+
+static int cook_args(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *n = *np;
 	const struct d_args *a = NULL;
 	int rc = cook_value(u, &n->b);
 	if (rc < 0)
@@ -465,6 +518,8 @@ static int cook_args(struct d_unit *u, struct d_node *n)
 			      "expected");
 	if ((rc = args_of_clause(u, n, n->b->ival, &a)) < 0)
 		return rc;
+	if (a->value != NULL)
+		return cook_args_value(u, np, a);
 	struct d_clausenode *c = u->cur_clause;
 	if (a->base + a->size > c->args_bytes)
 		c->args_bytes = a->base + a->size;
@@ -677,7 +732,7 @@ int cook(struct d_unit *u, struct d_node **np)
 	case N_STRBUILTIN:
 		return 0;
 	case N_ARGS:
-		return cook_args(u, n);
+		return cook_args(u, np);
 	case N_STR:
 		return cook_leaf_string(u, n);
 	case N_VAR:

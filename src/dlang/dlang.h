@@ -290,7 +290,8 @@ struct d_probedesc {
 	const char *prov, *mod, *func, *name;
 }; /* "" = not given */
 
-/* What args[i] of a probe points to: a struct that lies at `base` in the context of the probe's programs. */
+/* What args[i] of a probe is: a pointer to a struct that lies at `base` in the context of the probe's programs; or, with `value`, argN
+ * as a value of that type, and a pointer leads into the process. */
 struct d_field {
 	const char *name, *type; /* type: a name that D knows ("uint16_t"), or "string" */
 	uint32_t offset, size;   /* a string: `size` bytes, a multiple of 8, padded with NULs */
@@ -300,6 +301,8 @@ struct d_args {
 	const struct d_field *field;
 	uint32_t nfields;
 	uint32_t base, size;
+	const char *value; /* or it is of this type, as C writes it: "int", "struct stat *" */
+	uint32_t arg;      /* which argN a value is */
 };
 #define D_ARGS_BYTES 32767u /* bound of base + size: what an instruction can reach */
 

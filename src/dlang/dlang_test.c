@@ -49,8 +49,8 @@ static const struct d_field rec_fields[] = {
 };
 static const struct d_field more_fields[] = { { "count", "uint64_t", 0, 8 } };
 static const struct d_args rec_args[] = {
-	{ "struct rec", rec_fields, COUNT(rec_fields), 0, 48 },
-	{ "struct more", more_fields, COUNT(more_fields), 48, 8 },
+	{ "struct rec", rec_fields, COUNT(rec_fields), 0, 48, NULL, 0 },
+	{ "struct more", more_fields, COUNT(more_fields), 48, 8, NULL, 0 },
 };
 
 static const struct d_args *args(void *world, uint32_t probe, uint32_t index)

@@ -4,13 +4,31 @@
 #include "facts/syscall.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define NONE SYSCALL_NONE
+#define UNTOLD NULL
 static const struct syscall_row rows[] = {
-#define SYSCALL(name, x86_64, i386, arm64) { #name, { x86_64, i386, arm64 } },
+#define SYSCALL(name, x86_64, i386, arm64, args) { #name, { x86_64, i386, arm64 }, args },
+#define SYSCALL_TYPE(letter, type)
 #include "facts/syscall.def"
 #undef SYSCALL
+#undef SYSCALL_TYPE
 };
+
+int syscall_type(char letter)
+{
+	static const char letters[] = {
+#define SYSCALL(name, x86_64, i386, arm64, args)
+#define SYSCALL_TYPE(letter, type) letter,
+#include "facts/syscall.def"
+#undef SYSCALL
+#undef SYSCALL_TYPE
+	};
+	const char *at = memchr(letters, letter, sizeof(letters));
+
+	return at ? (int)(at - letters) : -1;
+}
 
 const struct syscall_row *syscall_at(uint32_t i)
 {

@@ -20,7 +20,7 @@ static const struct d_field mmustat_members[] = {
 };
 #undef FIELD
 static const struct d_args mmustat_args = {
-	"struct mmustat_slot", mmustat_members, COUNT(mmustat_members), 0, sizeof(struct mmustat_context),
+	"struct mmustat_slot", mmustat_members, COUNT(mmustat_members), 0, sizeof(struct mmustat_context), NULL, 0
 };
 
 static int mmustat_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg,

@@ -60,9 +60,9 @@ static const struct d_field transaction_members[] = {
 #undef FIELD
 
 static const struct d_args arguments[] = {
-	{ "struct tlp", tlp_members, COUNT(tlp_members), 0, offsetof(struct ptt_record, transaction) },
+	{ "struct tlp", tlp_members, COUNT(tlp_members), 0, offsetof(struct ptt_record, transaction), NULL, 0 },
 	{ "struct tlp_transaction", transaction_members, COUNT(transaction_members),
-	  offsetof(struct ptt_record, transaction), sizeof(struct tlp_transaction) },
+	  offsetof(struct ptt_record, transaction), sizeof(struct tlp_transaction), NULL, 0 },
 };
 
 static const struct d_args *ptt_args(const struct probe *p, uint32_t index)

@@ -15,6 +15,30 @@
 
 #define MODULE "vmlinux"
 
+/* Each type as each argument: clauses of several probes may share what is the same. */
+static const struct d_args syscall_values[][SYSCALL_ARGS] = {
+#define VALUE(type, n)                                \
+	{                                             \
+		.name = type, .value = type, .arg = n \
+	}
+#define SYSCALL(name, x86_64, i386, arm64, args)
+#define SYSCALL_TYPE(letter, type) \
+	{ VALUE(type, 0), VALUE(type, 1), VALUE(type, 2), VALUE(type, 3), VALUE(type, 4), VALUE(type, 5) },
+#include "facts/syscall.def"
+#undef SYSCALL
+#undef SYSCALL_TYPE
+#undef VALUE
+};
+
+/* A result is there twice, as arg0 and as arg1. */
+static const struct d_args *syscall_args(const struct probe *p, uint32_t index)
+{
+	const char *args = p->arm == ARM_RETURN ? "ll" : p->call->args;
+	int type = args && index < strlen(args) ? syscall_type(args[index]) : -1;
+
+	return type < 0 ? NULL : &syscall_values[type][index];
+}
+
 static const char *const syscall_names[] = { "entry", "return", NULL };
 
 /* How programs of this machine call its kernel; NULL: not known, or the kernel's own types are not. */
@@ -99,4 +123,5 @@ const struct provider prov_syscall = {
 	.args = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
 	.offer = syscall_offer,
 	.why_none = syscall_why_none,
+	.args_of = syscall_args,
 };

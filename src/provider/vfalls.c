@@ -24,8 +24,9 @@ static const struct d_field vf_members[] = {
 };
 #undef STRUCT
 #undef FIELD
-static const struct d_args vf_args = { "struct vfalls_register", vf_members, COUNT(vf_members), 0,
-				       sizeof(struct vf_context) };
+static const struct d_args vf_args = {
+	"struct vfalls_register", vf_members, COUNT(vf_members), 0, sizeof(struct vf_context), NULL, 0
+};
 
 static bool vfalls_is_event(const char *word)
 {

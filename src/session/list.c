@@ -65,7 +65,7 @@ static void print_verbose(struct buf *to, const struct probe *p)
 	print_stability(to, "Argument Attributes", p->prov->args);
 	buf_puts(to, "\n\tArgument Types\n");
 	for (; (a = probe_args(p, n)) != NULL; n++) {
-		buf_printf(to, "%sargs[%u]: %s *\n", indent, n, a->name);
+		buf_printf(to, "%sargs[%u]: %s%s\n", indent, n, a->name, a->value ? "" : " *");
 		for (uint32_t i = 0; i < a->nfields; i++)
 			buf_printf(to, "%s\t%s %s\n", indent, a->field[i].type, a->field[i].name);
 	}

@@ -1,0 +1,50 @@
+# kernel-guest.sh - what is checked in the guest of kernel.sh, by busybox sh; speaks TAP.
+n=0 bad=0
+check() { # VERDICT(0/1...) WORDS [DETAIL]
+  n=$((n + 1))
+  if [ "$1" -eq 0 ]; then echo "ok $n - $2"; return; fi
+  bad=$((bad + 1))
+  echo "not ok $n - $2"
+  printf '%s\n' "${3:-}" | sed 's/^/# /'
+}
+d() { tally trace -x syslibdir=/guest/lib/d -q "$@" 2>&1; } # OPTION...
+is() { check "$([ "$2" = "$3" ]; echo $?)" "$1" "got: $2, want: $3"; } # WORDS GOT WANT
+
+echo "# $(uname -srm)"
+is "a variable that BTF has no type of is read as an unsigned long" "$(d -n 'BEGIN { printf("%d", `max_pfn > 1000 && `max_pfn < 1 << 40); exit(0); }')" 1
+is "its address is that of /proc/kallsyms" "$(d -n 'BEGIN { printf("%x", (uintptr_t)&`max_pfn); exit(0); }')" \
+  "$(awk '$3 == "max_pfn" { sub("^0*", "", $1); print $1; exit }' /proc/kallsyms)"
+is "the banner is that of /proc/version" "$(d -x strsize=400 -n 'BEGIN { printf("%s", stringof((char *)&`linux_banner)); exit(0); }')" "$(cat /proc/version)"
+is "a module's name before it finds the same" "$(d -n 'BEGIN { printf("%d", &vmlinux`linux_banner == &`linux_banner); exit(0); }')" 1
+echo 17 >/proc/sys/kernel/panic
+is "panic_timeout is what sysctl set, cast to its type" "$(d -n 'BEGIN { printf("%d", *(int *)&`panic_timeout); exit(0); }')" 17
+is "a cast of the value, too" "$(d -n 'BEGIN { printf("%d", (int)`panic_timeout); exit(0); }')" 17
+is "jiffies goes on" "$(d -n 'BEGIN { then = `jiffies; } tick-100ms { printf("%d", `jiffies > then && `jiffies - then < 1000); exit(0); }')" 1
+is "pointers to a variable are counted in its type" "$(d -n 'BEGIN { p = &`max_pfn; printf("%d %d", p + 1 == (unsigned long *)((uintptr_t)p + 8), *p == `max_pfn); exit(0); }')" "1 1"
+is "init_task is the first of all tasks" "$(d -n 'BEGIN { t = (struct task_struct *)&`init_task; printf("%d %s", t->pid, stringof(t->comm)); exit(0); }')" "0 swapper/0"
+is "curthread's parents end at init_task" \
+  "$(d -n 'BEGIN { printf("%d", curthread->real_parent->real_parent->real_parent->real_parent->real_parent == (struct task_struct *)&`init_task || curthread->real_parent->pid != 0); exit(0); }')" 1
+is "a chain of pointers of the kernel's types" "$(d -n 'BEGIN { printf("%s", stringof(curthread->nsproxy->uts_ns->name.release)); exit(0); }')" "$(uname -r)"
+is "members that are keywords of D, through a symbol" \
+  "$(d -n 'BEGIN { r = (struct cgroup_root *)&`cgrp_dfl_root; printf("%d", r->cgrp.self.cgroup == &r->cgrp); exit(0); }')" 1
+is "a symbol in an inline definition" "$(d -n 'inline unsigned long *where = (unsigned long *)&`max_pfn; BEGIN { printf("%d", *where == `max_pfn); exit(0); }')" 1
+said=$(d -n 'BEGIN { trace(`max_pfm); }')
+check "$(printf '%s' "$said" | grep -q 'did you mean max_pfn'; echo $?)" "a misspelt symbol is refused with what is near" "$said"
+said=$(d -n 'BEGIN { trace(`runqueues); }')
+check "$(printf '%s' "$said" | grep -q 'is a variable of each CPU'; echo $?)" "a variable of each CPU is refused" "$said"
+said=$(d -n 'BEGIN { *(&`max_pfn) = 20; }')
+check "$([ $? -ne 0 ]; echo $?)" "the kernel's memory is not written" "$said"
+is "a pointer that leads nowhere fires ERROR with the address that failed" \
+  "$(d -n 'BEGIN { trace(*(int *)0x40); } ERROR { printf("%d %x", arg4 == DTRACEFLT_BADADDR, arg5); exit(0); }' | tail -n 1)" "1 40"
+is "a user address in the place of a kernel's, too" \
+  "$(d -n 'BEGIN { trace(((struct task_struct *)&`init_task)->mm->pgd); } ERROR { printf("%d", arg4 == DTRACEFLT_BADADDR); exit(0); }' | tail -n 1)" 1
+is "the process's fields are those of /proc" "$(d -n 'BEGIN { printf("%d %d", curpsinfo->pr_pid == pid, curpsinfo->pr_ppid == ppid); exit(0); }')" "1 1"
+is "a call's typed arguments" "$(d -n 'syscall::openat:entry /pid == $target && stringof(args[1]) == "/etc/passwd"/ { printf("%d %s", args[0], stringof(args[1])); exit(0); }' -c 'cat /etc/passwd' | grep -v root)" "-100 /etc/passwd"
+mkdir /tmp/cgroup
+if mount -t cgroup2 cgroup2 /tmp/cgroup && mkdir -p /tmp/cgroup/one/two && echo $$ >/tmp/cgroup/one/two/cgroup.procs; then
+  is "zonename is the path of the thread's cgroup" "$(d -n 'BEGIN { printf("%s", zonename); exit(0); }')" /one/two
+else
+  echo "# no cgroups of version 2 here"
+fi
+echo "1..$n"
+[ $bad -eq 0 ]
