@@ -716,3 +716,32 @@ $both"
   [ "$status" -eq 0 ]
   [[ $output != *broken* ]]
 }
+
+@test "a 4DW trace against one of 8DW was compared as if both showed the same, without a word of the formats" {
+  for f in 4dw 8dw; do
+    "$TALLY" record --on kunpeng,load=p2p --duration 5 -o "$BATS_TEST_TMPDIR/$f" -e hisi_ptt0_2/filter=00:11.0,type=p+np+cpl,direction=2,format=$f/ 2>/dev/null
+  done
+  run "$TALLY" report --json "$BATS_TEST_TMPDIR/4dw" "$BATS_TEST_TMPDIR/8dw"
+  [ "$status" -eq 0 ]
+  [[ $output == *'A has 4DW of direction 2 and type 7, B has 8DW of direction 2 and type 7'* ]]
+  [[ $output != *latency* ]] || [[ $output != *'"type":"change"'* ]]
+  [[ $output != *'"unit":"ticks"'* ]]
+  [[ $output != *'per 1000 ticks'* ]]
+}
+
+@test "ticks and rates of 4DW records with pauses stood there as if they were exact" {
+  "$TALLY" record --on kunpeng,load=p2p,seed=1 --duration 20 -o "$BATS_TEST_TMPDIR/t" -e hisi_ptt0_2/filter=0x80004,type=7,direction=2,format=0/ 2>/dev/null
+  run "$TALLY" report --json "$BATS_TEST_TMPDIR/t"
+  [[ $output == *'"span_at_least":true'*'"sparse":true'* ]]
+}
+
+@test "writes that may be counted twice were marked in the requesters' table alone" {
+  "$TALLY" record --on kunpeng,load=p2p,seed=1 --duration 5 -o "$BATS_TEST_TMPDIR/t" -e hisi_ptt0_2/filter=0x80004,type=7,direction=2,format=0/ 2>/dev/null
+  run "$TALLY" report "$BATS_TEST_TMPDIR/t"
+  grep -A8 '^By TLP type' <<<"$output" | grep -q 'MWr.*<='
+  grep -A8 '^Link' <<<"$output" | grep -q 'payload.*<='
+  grep -A12 '^Sizes in bytes' <<<"$output" | grep -q '<='
+  grep -A12 '^By address page' <<<"$output" | grep -q '<='
+  shares=$("$TALLY" report --json "$BATS_TEST_TMPDIR/t" | sed -n 's/.*"type":"tlp_type".*"share":\([0-9.]*\).*/\1/p' | paste -sd+ | bc)
+  [[ $shares == 1.0* || $shares == .99999* ]]
+}

@@ -13,6 +13,7 @@
 
 #include "capture/page_int.h"
 #include "ptt/dump.h"
+#include "ptt/rule.h"
 
 static double page_share(uint64_t part, uint64_t all)
 {
@@ -122,9 +123,20 @@ static const char *doubt_of_latency(const struct ptt_page_in *in)
 	return is_doubtful(in) ? " Latencies are doubtful: times were found weakly." : "";
 }
 
+/* 11 bits of time hide gaps, and what is missing took time too. */
+static bool span_is_bound(const struct ptt_report *r)
+{
+	bool is = r->gaps != 0;
+
+	for (uint32_t i = 0; i < r->ndevices; i++)
+		is |= r->device[i].format == PTT_4DW;
+	return is;
+}
+
 static void page_add_summary(struct an_page *p, const struct ptt_page_in *in)
 {
 	const struct ptt_report *r = in->r;
+	const bool at_least = span_is_bound(r);
 	struct an_part *f = an_page_facts(p, "summary", "Summary");
 	bool has_mean = r->matched && r->outstanding_span && r->requests;
 
@@ -138,16 +150,19 @@ static void page_add_summary(struct an_page *p, const struct ptt_page_in *in)
 			AN_U(r->posted_twice));
 	an_fact(p, f, "padding", "padding records", AN_COUNT, AN_U(r->padding + in->lost->padding_records));
 	an_fact(p, f, "devices", "devices", AN_COUNT, AN_U(r->ndevices));
-	an_fact(p, f, "span", in->sparse || r->gaps ? "ticks from first to last, at least" : "ticks from first to last",
-		AN_TICKS, AN_U(r->span));
+	an_fact(p, f, "span", at_least ? "ticks from first to last, at least" : "ticks from first to last", AN_TICKS,
+		AN_U(r->span));
+	if (at_least)
+		an_fact(p, f, "span_at_least", "only at least", AN_FLAG, AN_U(1));
 	if (r->gaps) {
-		an_fact(p, f, "span_at_least", "only at least, for some are missing", AN_FLAG, AN_U(1));
 		an_fact(p, f, "gaps", "places where records are missing", AN_COUNT, AN_U(r->gaps));
 		an_fact(p, f, "gap_bytes", "bytes missing there, at least", AN_BYTES,
 			page_cell_time(r->gap_bytes, r->gap_bytes));
 	}
 	if (in->sparse)
 		an_fact(p, f, "sparse", "records are sparse", AN_FLAG, AN_U(1));
+	if (r->strays)
+		an_fact(p, f, "time_out_of_order", "records out of order in time", AN_COUNT, AN_U(r->strays));
 	an_fact(p, f, "time", "times are", AN_TEXT, AN_S(time_text(r->time)));
 	an_fact(p, f, "time_known", "which is", AN_TEXT, AN_S(time_known(in, r->time_sure)));
 	an_fact(p, f, "posted", "posted requests", AN_COUNT, AN_U(r->cls[TLP_P]));
@@ -192,20 +207,26 @@ static void link_facts(struct an_page *p, const struct ptt_page_in *in)
 	const struct ptt_traffic *t = &r->traffic;
 	struct an_part *f = an_page_facts(p, "link", "Link");
 
-	an_fact(p, f, "payload_bytes", "payload", AN_BYTES, AN_U(t->payload_bytes));
-	an_fact(p, f, "useful_bytes", "payload that is enabled", AN_BYTES, AN_U(t->useful_bytes));
-	an_fact(p, f, "header_bytes", "headers and prefixes", AN_BYTES, AN_U(t->header_bytes));
-	an_fact(p, f, "framing_bytes", "framing", AN_BYTES, AN_U(t->framing_bytes));
+	an_fact(p, f, "payload_bytes", "payload", AN_BYTES, page_cell_bound(r->posted_twice, t->payload_bytes));
+	an_fact(p, f, "useful_bytes", "payload that is enabled", AN_BYTES,
+		page_cell_bound(r->posted_twice, t->useful_bytes));
+	an_fact(p, f, "header_bytes", "headers and prefixes", AN_BYTES,
+		page_cell_bound(r->posted_twice, t->header_bytes));
+	an_fact(p, f, "framing_bytes", "framing", AN_BYTES, page_cell_bound(r->posted_twice, t->framing_bytes));
 	an_fact(p, f, "efficiency", "link efficiency", AN_SHARE, AN_D(r->efficiency / 1000));
 	an_fact(p, f, "write_enabled", "enabled bytes of writes", AN_SHARE,
 		share_or_none(r->write_enabled, r->write_bytes));
 	an_fact(p, f, "read_enabled", "enabled bytes of reads", AN_SHARE,
 		share_or_none(r->read_enabled, r->read_bytes));
 	an_fact(p, f, "relaxed", "relaxed ordering", AN_SHARE, share_or_none(r->relaxed, r->relaxed + r->ordered));
-	an_explain(p, f,
-		   "Efficiency: enabled payload bytes, divided by all bytes of the packets (payload, header, prefix, "
-		   "digest, and 8 bytes of sequence number, LCRC and framing each). Flow control and idle time are "
-		   "not in a trace.");
+	an_explain(
+		p, f,
+		"Efficiency: enabled payload bytes, divided by all bytes of the packets (payload, header, prefix, "
+		"digest, and 8 bytes of sequence number, LCRC and framing each). Flow control and idle time are "
+		"not in a trace.%s",
+		r->posted_twice ?
+			" Some writes may be counted twice: bytes are upper bounds then, and shares are of what was counted." :
+			"");
 }
 
 static void page_add_devices(struct an_page *p, const struct ptt_page_in *in)
@@ -243,25 +264,34 @@ static void page_add_devices(struct an_page *p, const struct ptt_page_in *in)
 static void page_add_types(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
-		{ "name", "type", AN_TEXT },       { "tlps", "TLPs", AN_COUNT },    { "share", "share", AN_SHARE },
-		{ "bytes", "bytes", AN_BYTES },    { "mean", "mean B", AN_NUMBER }, { "relaxed", "relaxed", AN_COUNT },
-		{ "text", "what it is", AN_TEXT },
+		{ "name", "type", AN_TEXT },       { "tlps", "TLPs", AN_COUNT },
+		{ "share", "share", AN_SHARE },    { "bytes", "bytes", AN_BYTES },
+		{ "mean", "mean B", AN_NUMBER },   { "relaxed", "relaxed", AN_COUNT },
+		{ "text", "what it is", AN_TEXT }, { "posted_duplicates_at_most", "perhaps twice", AN_COUNT },
 	};
+	const uint64_t packets = in->r->records - in->r->duplicates;
 	struct an_part *t = an_page_table(p, "tlp_type", "By TLP type", col, COUNT(col));
 
-	page_skip_columns(t, 6, 6);
+	page_skip_columns(t, 6, in->r->posted_twice ? 6 : 7);
 	for (uint32_t i = 0; i < in->r->ntypes; i++) {
 		const struct ptt_type_row *y = &in->r->type[i];
 		const struct tlp_type *type = tlp_type_at(y->type_index);
 
 		an_row(p, t,
-		       (struct an_cell[COUNT(col)]){ AN_S(type_name(y->type_index)), AN_U(y->tlps),
-						     AN_D(page_share(y->tlps, in->r->records)), AN_U(y->bytes),
-						     y->bytes ? AN_D(page_share(y->bytes, y->tlps)) : AN_NONE,
-						     AN_U(y->relaxed), AN_S(type ? type->text : "") });
+		       (struct an_cell[COUNT(col)]){
+			       AN_S(type_name(y->type_index)), page_cell_bound(y->posted_twice, y->tlps),
+			       AN_D(page_share(y->tlps, packets)), page_cell_bound(y->posted_twice, y->bytes),
+			       y->bytes ? AN_D(page_share(y->bytes, y->tlps)) : AN_NONE,
+			       page_cell_bound(y->posted_twice, y->relaxed), AN_S(type ? type->text : ""),
+			       page_cell_time(in->r->matched, y->posted_twice) });
 	}
 	cut_short(in, t);
-	an_explain(p, t, "Bytes: payload, and for reads what they ask for, without bytes that are not enabled.");
+	an_explain(
+		p, t, "Bytes: payload, and for reads what they ask for, without bytes that are not enabled.%s",
+		in->r->posted_twice ?
+			" Figures behind <= are upper bounds, as some writes may be counted twice; shares are of all "
+			"packets as they were counted." :
+			"");
 }
 
 static void gaps_table(struct an_page *p, const struct ptt_page_in *in)
@@ -276,6 +306,8 @@ static void gaps_table(struct an_page *p, const struct ptt_page_in *in)
 		[PTT_GAP_CUT] = "AUX data is shorter than its size: cut out here",
 		[PTT_GAP_CUT_SOMEWHERE] = "AUX data is shorter than its size: cut out somewhere behind",
 		[PTT_GAP_BROKEN_OFF] = "requests and completions break off where Time jumps",
+		[PTT_GAP_BACK] = "AUX offsets go back",
+		[PTT_GAP_TIME] = "Time goes back",
 		[PTT_GAP_SHORT] = "AUX records tell of more data",
 	};
 	static const struct an_column col[] = {
@@ -470,9 +502,10 @@ static void page_add_pages(struct an_page *p, const struct ptt_page_in *in)
 		snprintf(text, sizeof(text), "%s%s", page_name_bdf(room, 0, g->requester),
 			 g->several ? " and others" : "");
 		an_row(p, t,
-		       (struct an_cell[COUNT(col)]){ AN_U(g->address), AN_U(g->tlps), AN_U(g->read_bytes),
-						     AN_U(g->written_bytes), AN_S(text), AN_U(g->several),
-						     AN_S(in->device_name(in->arg, g->device)) });
+		       (struct an_cell[COUNT(col)]){
+			       AN_U(g->address), page_cell_bound(r->posted_twice && g->written_bytes, g->tlps),
+			       AN_U(g->read_bytes), page_cell_bound(r->posted_twice, g->written_bytes), AN_S(text),
+			       AN_U(g->several), AN_S(in->device_name(in->arg, g->device)) });
 	}
 	lead_device(in, t, 6);
 	if (t && r->pages_known > n)
@@ -511,7 +544,8 @@ static void page_add_targets(struct an_page *p, const struct ptt_page_in *in)
 			 g->several ? " and others" : "");
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){
-			       AN_U(g->address), AN_U(g->writes), AN_U(g->mean_interval),
+			       AN_U(g->address), page_cell_bound(in->r->posted_twice, g->writes),
+			       AN_U(g->mean_interval),
 			       g->last > g->first ? AN_D(1e6 * (double)(g->writes - 1) / (double)(g->last - g->first)) :
 						    AN_NONE,
 			       AN_S(text), AN_S(g->x86_msi ? "MSI (0xfee.....)" : "MSI or doorbell"), AN_U(g->first),
@@ -607,10 +641,12 @@ static void time_line(struct an_page *p, const struct ptt_page_in *in)
 	static const char *const title[] = { "TLPs", "payload bytes", "non-posted requests", "outstanding, mean",
 					     "outstanding, peak" };
 	const struct ptt_report *r = in->r;
-	bool peaks = false;
+	bool peaks = false, hides = false;
 
-	for (uint32_t i = 0; i < r->ndevices; i++)
+	for (uint32_t i = 0; i < r->ndevices; i++) {
 		peaks |= r->device[i].peak_known;
+		hides |= !r->device[i].peak_known;
+	}
 	uint32_t nlines = !r->matched ? 2 :
 			  peaks       ? COUNT(key) :
 					COUNT(key) - 1; /* requests are counted when they are matched */
@@ -622,7 +658,8 @@ static void time_line(struct an_page *p, const struct ptt_page_in *in)
 		return;
 	}
 	for (uint32_t k = 0; k < nlines; k++) {
-		line[k] = (struct an_line){ key[k], title[k], v + (size_t)k * r->nbins, k == 3 ? r->bin_ticks : 0 };
+		line[k] = (struct an_line){ key[k], k == 2 && hides ? "non-posted, answered" : title[k],
+					    v + (size_t)k * r->nbins, k == 3 ? r->bin_ticks : 0 };
 		for (uint32_t i = 0; i < r->nbins; i++)
 			v[(size_t)k * r->nbins + i] = bin_figure(&r->bin[i], k);
 	}
@@ -680,7 +717,8 @@ static void page_add_sizes(struct an_page *p, const struct ptt_page_in *in)
 		if (n[PTT_SIZE_READ] | n[PTT_SIZE_WRITE] | n[PTT_SIZE_COMPLETION])
 			an_row(p, t,
 			       (struct an_cell[COUNT(col)]){ AN_U(low * 4ull), AN_U(high * 4ull),
-							     AN_U(n[PTT_SIZE_READ]), AN_U(n[PTT_SIZE_WRITE]),
+							     AN_U(n[PTT_SIZE_READ]),
+							     page_cell_bound(in->r->posted_twice, n[PTT_SIZE_WRITE]),
 							     AN_U(n[PTT_SIZE_COMPLETION]) });
 	}
 	cut_short(in, t);
@@ -980,6 +1018,32 @@ static void changes_table(struct an_page *p, const struct ptt_page_in *in, bool 
 			"follows from the cause and its sign.");
 }
 
+/* What was recorded: format, direction and types of the first device whose event is known. */
+static const char *recorded_text(struct an_page *p, const struct ptt_report *r)
+{
+	const struct ptt_device_row *d = r->ndevices ? &r->device[0] : NULL;
+	struct ptt_ask ask;
+
+	if (!d)
+		return "nothing";
+	if (!d->config)
+		return d->format == PTT_8DW ? "8DW of unknown direction and types" :
+					      "4DW of unknown direction and types";
+	ptt_ask_of_config(&ask, d->config);
+	const char *text = arena_printf(&p->arena, "%s of direction %u and type %u",
+					d->format == PTT_8DW ? "8DW" : "4DW", ask.direction, ask.type);
+	return text ? text : "";
+}
+
+static void page_say_unlike(struct an_page *p, const struct ptt_page_in *a, const struct ptt_page_in *b)
+{
+	an_page_words(
+		p, AN_CANNOT, "format",
+		"A has %s, B has %s: they don't show the same packets, and 11 bits of time hide gaps that 32 bits show. Rates, latencies, "
+		"outstanding requests and errors would differ by what was recorded, so only the sizes of packets are compared.",
+		recorded_text(p, a->r), recorded_text(p, b->r));
+}
+
 void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const struct ptt_page_in *b,
 		      const struct ptt_change *change, uint32_t n)
 {
@@ -994,6 +1058,8 @@ void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const stru
 	an_fact(p, t, "b_records", "records of B", AN_COUNT, AN_U(b->r->records));
 	an_fact(p, t, "a_span", "ticks of A", AN_TICKS, AN_U(a->r->span));
 	an_fact(p, t, "b_span", "ticks of B", AN_TICKS, AN_U(b->r->span));
+	if (!ptt_reports_are_alike(a->r, b->r))
+		page_say_unlike(p, a, b);
 	while (found < n && change[found].finding)
 		found++;
 	changes_table(p, b, true, change, found);

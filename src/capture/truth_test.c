@@ -560,8 +560,9 @@ static void judge_summary(struct judge *j)
 	want(l, "padding", 0);
 	want(l, "devices", t->ndevices);
 	want(l, "span", span);
-	if (t->gaps) {
+	if (t->gaps || !t->w[0].wide)
 		want(l, "span_at_least", 1);
+	if (t->gaps) {
 		want(l, "gaps", t->gaps);
 		want(l, "gap_bytes", gap_bytes);
 		want(l, "cut", t->cut);
@@ -640,7 +641,8 @@ static void judge_type(struct judge *j)
 		i++;
 	assert_true(i < TYPES);
 	want(&j->l, "tlps", t->tlps[i]);
-	want_share(&j->l, "share", t->tlps[i], SUM(records));
+	want_share(&j->l, "share", t->tlps[i], SUM(records) - SUM(duplicates));
+	want(&j->l, "posted_duplicates_at_most", number_of(j->l.p, "posted_duplicates_at_most"));
 	want(&j->l, "bytes", t->bytes[i]);
 	want_share(&j->l, "mean", t->bytes[i], t->bytes[i] ? t->tlps[i] : 0);
 	want(&j->l, "relaxed", t->relaxed[i]);

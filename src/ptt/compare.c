@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "ptt/compare_int.h"
+#include "ptt/rule.h"
 
 #define FEW 16        /* packets of a row in both traces together */
 #define WRONG 0.001   /* comparisons of two traces of one load that have a finding */
@@ -184,17 +185,21 @@ static void compare_figure(struct changes *c, const char *unit, double a, double
 	change_add(c, unit, &(struct sample){ .value = a }, &(struct sample){ .value = b }, "%s", what);
 }
 
-static void compare_whole(struct changes *c)
+static void compare_sizes(struct changes *c)
 {
 	const struct ptt_split *a = &c->a->split, *b = &c->b->split;
 
+	compare_limit(c, PTT_SIZE_WRITE, a->mps, b->mps, "largest payload");
+	compare_limit(c, PTT_SIZE_READ, a->mrrs, b->mrrs, "largest read request");
+	compare_figure(c, "bytes", a->rcb, b->rcb, "read completion boundary");
+}
+
+static void compare_whole(struct changes *c)
+{
 	compare_part(c, "per 1000 ticks", part_tlps, part_ticks, 0, true, "packets");
 	compare_part(c, "per 1000 ticks", part_useful, part_ticks, 0, false, "payload");
 	compare_part(c, "per 1000", part_useful, part_link, 0, false, "link efficiency");
 	compare_part(c, "per 1000", part_relaxed, part_tlps, 0, true, "relaxed ordering");
-	compare_limit(c, PTT_SIZE_WRITE, a->mps, b->mps, "largest payload");
-	compare_limit(c, PTT_SIZE_READ, a->mrrs, b->mrrs, "largest read request");
-	compare_figure(c, "bytes", a->rcb, b->rcb, "read completion boundary");
 	for (unsigned f = 0; f < PTT_FAULTS; f++)
 		compare_part(c, "per 1000", part_fault, part_tlps, f, true, ptt_fault_name((enum ptt_fault)f));
 }
@@ -638,16 +643,49 @@ static int surest_first(const void *p, const void *q)
 	return (isinf(x->is.change) != 0) - (isinf(y->is.change) != 0);
 }
 
+/* What an event lets a trace show. */
+static uint64_t recorded_as(const struct ptt_device_row *d)
+{
+	struct ptt_ask ask;
+
+	ptt_ask_of_config(&ask, d->config);
+	return d->config ? (uint64_t)d->format << 8 | ask.direction << 4 | (ask.type & 7) : (uint64_t)d->format << 8;
+}
+
+/* Whether each device of a has one of b that was recorded so. */
+static bool has_all_of(const struct ptt_report *a, const struct ptt_report *b)
+{
+	for (uint32_t i = 0; i < a->ndevices; i++) {
+		const struct ptt_device_row *d = &a->device[i];
+		bool found = false;
+
+		for (uint32_t k = 0; k < b->ndevices; k++)
+			found |= recorded_as(&b->device[k]) == recorded_as(d) ||
+				 ((!d->config || !b->device[k].config) && b->device[k].format == d->format);
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+bool ptt_reports_are_alike(const struct ptt_report *a, const struct ptt_report *b)
+{
+	return a->ndevices == 0 || b->ndevices == 0 || (has_all_of(a, b) && has_all_of(b, a));
+}
+
 int ptt_compare(struct ptt_change **ret, const struct ptt_report *a, const struct ptt_report *b)
 {
 	struct changes c = { .a = a, .b = b };
 	struct ptt_change *v;
 
-	compare_whole(&c);
-	compare_matched(&c);
-	compare_types(&c);
-	compare_requesters(&c);
-	compare_own_latency(&c);
+	compare_sizes(&c);
+	if (ptt_reports_are_alike(a, b)) {
+		compare_whole(&c);
+		compare_matched(&c);
+		compare_types(&c);
+		compare_requesters(&c);
+		compare_own_latency(&c);
+	}
 	v = c.failed ? NULL : mem_alloc((c.n + 1) * sizeof(*v));
 	if (v == NULL) {
 		mem_free(c.v);

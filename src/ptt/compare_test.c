@@ -649,6 +649,33 @@ static void every_failing_allocation_is_reported(void **state)
 	ptt_stats_close(s);
 }
 
+/* What a format or a direction hides was a change of the load. */
+static void traces_of_two_formats_were_compared_figure_by_figure(void **state)
+{
+	struct tlp t = { .class = TLP_P, .type_index = TLP_ROW_MWr32, .length_dw = 2, .bytes = 8, .requester = 8 };
+	const struct ptt_stats_opts o = { .track = true };
+	const struct ptt_report *r[2];
+	struct ptt_stats *s[2];
+	struct ptt_change *v;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(ptt_stats_open(&s[i], &o), 0);
+		t.dws = i ? PTT_4DW : PTT_8DW;
+		for (uint64_t k = 0; k <= 50000; k++) {
+			t.time = k * (i ? 10 : 12);
+			ptt_stats_record(s[i], &t);
+		}
+		assert_int_equal(ptt_stats_finish(s[i], &r[i]), 0);
+	}
+	assert_false(ptt_reports_are_alike(r[0], r[1]));
+	assert_true(ptt_reports_are_alike(r[0], r[0]));
+	assert_int_equal(ptt_compare(&v, r[0], r[1]), 0);
+	mem_free(v);
+	ptt_stats_close(s[0]);
+	ptt_stats_close(s[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -670,6 +697,7 @@ int main(void)
 		cmocka_unit_test(one_event_against_none_comes_last),
 		cmocka_unit_test(shards_track_as_one_does),
 		cmocka_unit_test(every_failing_allocation_is_reported),
+		cmocka_unit_test(traces_of_two_formats_were_compared_figure_by_figure),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

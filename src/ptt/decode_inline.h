@@ -72,10 +72,17 @@ PTT_INLINE uint32_t ptt_zero_mask(uint32_t v)
 	return (uint32_t)((int32_t)(v - 1) >> 31);
 }
 
+/* Of a Time of 32 bits that is behind the last one. A stray is as late as the record before; behind some of them the clock goes on from here. */
+uint64_t ptt_clock_back(struct ptt_clock *c, uint32_t raw);
+
 /* The first record starts the clock at 0, whatever it says: what came before it isn't known. */
 PTT_INLINE uint64_t ptt_clock_step(struct ptt_clock *c, uint32_t raw, uint32_t mask, bool delta)
 {
 	uint32_t step = delta ? raw : (raw - c->last) & mask;
+
+	if (__builtin_expect(!delta && step >> 31 && c->started, 0))
+		return ptt_clock_back(c, raw);
+	c->strays = 0;
 	c->now += c->started ? step : 0;
 	c->last = raw;
 	c->started = true;

@@ -366,39 +366,6 @@ static uint64_t records_before(struct ptt_reader *r, uint64_t at, uint64_t most)
 	return n;
 }
 
-/* How much a record of 4DW looks like one. */
-static int record_score(const uint8_t *p)
-{
-	uint32_t dw0 = pdata_u32(p), kind = dw0 >> 25;
-
-	return (tlp_row_of[kind] != 0) + ((kind >> 5 & 1) != 0 || pdata_u32(p + 12) == 0) + ((dw0 >> 11 & 0x3ff) != 0);
-}
-
-/* Where in a run of 4DW the records move by `shift`: the end of the last one before. */
-static uint64_t cut_find(struct ptt_reader *r, const struct pdata_run *run, uint64_t shift)
-{
-	uint64_t at = run->start, best = run->start;
-	int64_t sum = 0, most = 0;
-	const uint8_t *p;
-
-	while (run->end - at >= 32) {
-		size_t n = pdata_bytes(r, at, run->end - at < PTT_WINDOW_MOST ? run->end - at : PTT_WINDOW_MOST, &p),
-		       i = 0;
-
-		for (; i + 32 <= n; i += 16) {
-			sum += record_score(p + i) - record_score(p + i + shift);
-			if (sum > most) {
-				most = sum;
-				best = at + i + 16;
-			}
-		}
-		if (i == 0)
-			break;
-		at += i;
-	}
-	return best;
-}
-
 static void run_find_cut(struct ptt_reader *r, struct pdata_run *run, uint32_t device)
 {
 	uint64_t should = run->rest, most = run->c.total < CUT_MOST ? run->c.total : CUT_MOST, k = 0;
@@ -419,7 +386,7 @@ static void run_find_cut(struct ptt_reader *r, struct pdata_run *run, uint32_t d
 		r->limit = run->rest;
 	r->lost.cut_within += k;
 	if (format == PTT_4DW && k % 16 != 0 && !run->unsure) {
-		run->bad_at = cut_find(r, run, 16 - k % 16);
+		run->bad_at = pdata_cut_find(r, run->start, run->end, 16 - k % 16);
 		run->bad_to = run->bad_at + 16 - k % 16;
 	}
 }
@@ -469,6 +436,11 @@ static void pdata_take_auxtrace(struct ptt_reader *r, const uint8_t *p)
 	run.c.device = (uint32_t)d;
 	run_find_cut(r, &run, (uint32_t)d);
 	run.stream = stream_of(r, run.c.device, run.c.idx);
+	if (!r->opts.as_perf && pdata_run_is_repeated(r, run.stream, &run)) {
+		r->lost.repeated_bytes += run.end - run.start;
+		r->at = run.rest;
+		return;
+	}
 	r->x.dev[d].cpu = run.c.cpu;
 	pdata_run_begin(r, &run);
 }
@@ -761,6 +733,10 @@ static void pdata_put_words(struct ptt_reader *r)
 		  "bytes are missing at the end of the file");
 	say_count(l, l->cut_within, "byte is missing within AUX data: the records of the file go on so much earlier",
 		  "bytes are missing within AUX data: the records of the file go on so much earlier");
+	say_count(l, l->blank_bytes, "byte in the middle of AUX data is zero: no padding, as records follow",
+		  "bytes in the middle of AUX data are zeros: no padding, as records follow");
+	say_count(l, l->repeated_bytes, "byte of AUX data is there twice and was passed over",
+		  "bytes of AUX data are there twice and were passed over");
 	say_count(l, l->untaken_bytes, "byte that AUX records tell of did not come",
 		  "bytes that AUX records tell of did not come");
 	say_count(l, l->truncated_aux, "AUX buffer is incomplete: the driver lost data while tracing",

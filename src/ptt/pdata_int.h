@@ -61,7 +61,9 @@ enum pdata_sample {
 #define PDATA_UPDATE_NAME 2u           /* what an EVENT_UPDATE changes */
 #define PDATA_AUX_TRUNCATED 1u         /* of an AUX record's flags */
 #define PDATA_AUX_PARTIAL 4u
-#define PDATA_CUTS_MOST 8u /* AUX records with lost data that an event keeps ahead of the data */
+#define PDATA_GAVE_MOST 64u    /* runs of a stream that are known again when they come twice */
+#define PDATA_GAVE_BYTES 4096u /* of their front, which are compared */
+#define PDATA_CUTS_MOST 8u     /* AUX records with lost data that an event keeps ahead of the data */
 
 static inline uint16_t pdata_u16(const uint8_t *p)
 {
@@ -139,10 +141,16 @@ struct pdata_stream {
 	uint8_t format;            /* 0: not known yet */
 	uint8_t tail[4 * PTT_8DW]; /* the front of a record that was cut: its rest comes with the next run */
 	uint32_t ntail;
-	bool torn;          /* something is lost behind it, so its rest won't come */
-	uint64_t tail_at;   /* where in the file it is */
-	uint32_t gaps;      /* of struct ptt_reader, that it knows of */
-	uint8_t time;       /* enum ptt_time of its records; AUTO: nobody knows yet */
+	bool torn;        /* something is lost behind it, so its rest won't come */
+	uint64_t tail_at; /* where in the file it is */
+	uint32_t gaps;    /* of struct ptt_reader, that it knows of */
+	uint8_t time;     /* enum ptt_time of its records; AUTO: nobody knows yet */
+	uint64_t most;    /* the farthest AUX offset so far */
+	uint64_t missing; /* bytes in front of it that did not come so far */
+	struct {
+		uint64_t offset, total, hash;
+	} gave[PDATA_GAVE_MOST]; /* its last runs */
+	uint32_t ngave;
 	struct ptt_gap gap; /* before its next record */
 };
 struct pdata_run {               /* bytes that are records: AUX data, or a raw file */
@@ -154,6 +162,7 @@ struct pdata_run {               /* bytes that are records: AUX data, or a raw f
 	uint64_t bad_at, bad_to; /* damage ahead, and where records go on behind it; bad_to 0: none is known */
 	uint64_t cut;            /* bytes that are missing in it: the perf records go on so much earlier */
 	bool told_cut;           /* and that was said */
+	uint64_t zeros;          /* bytes of zeros right before `at` */
 	uint64_t splice_at;      /* whole records were cut out in front of this place; 0: not as far as is known */
 	uint8_t splice_why;      /* enum ptt_gap_why */
 	bool unsure;             /* whose it is nothing told, so its event doesn't say its format */
@@ -216,6 +225,10 @@ void pdata_cut(struct ptt_reader *r, uint64_t end);
 int pdata_stream_end(struct ptt_reader *r, struct ptt_chunk *c);
 /* Whether the bytes at p are records of `format`, as far as the marker tells. */
 bool pdata_raw_is(struct ptt_reader *r, enum ptt_format format);
+/* Where in [from, to) records of 4DW move by `shift`: the end of the last one before. */
+uint64_t pdata_cut_find(struct ptt_reader *r, uint64_t from, uint64_t to, uint64_t shift);
+/* Whether the run's AUX data, of the same offset, was given before. */
+bool pdata_run_is_repeated(struct ptt_reader *r, struct pdata_stream *s, const struct pdata_run *run);
 void pdata_run_begin(struct ptt_reader *r, const struct pdata_run *run);
 /* 1 and a chunk; 0: the run is over and closed. */
 int pdata_run_next(struct ptt_reader *r, struct ptt_chunk *c);

@@ -213,7 +213,8 @@ static void aux_record_behind_its_data_tells_the_size_too(void **state)
 	buf_free(&c);
 }
 
-static void zero_records_are_padding_wherever_they_are(void **state)
+/* In front of other records zeros are what was written over. */
+static void zeros_in_the_middle_of_aux_data_counted_as_padding_and_nobody_told_them(void **state)
 {
 	const struct ptt_reader_opts as_perf = { .as_perf = true };
 	static const enum ptt_format formats[] = { PTT_4DW, PTT_8DW };
@@ -231,9 +232,13 @@ static void zero_records_are_padding_wherever_they_are(void **state)
 		g = read_opts((uint8_t *)b.p, b.n, false, NULL, true);
 		assert_int_equal(g.format, formats[i]);
 		assert_int_equal(g.bytes[0], 48 * record);
-		assert_int_equal(g.lost.padding_records, 52);
+		assert_int_equal(g.lost.padding_records, 47);
+		assert_int_equal(g.lost.blank_bytes, 5 * record);
 		assert_int_equal(g.firsts, 1);
-		assert_string_equal(g.lost.words, "");
+		assert_words(g, "zeros: no padding, as records follow");
+		assert_int_equal(g.ngaps, 2);
+		assert_int_equal(g.gap[1].gap.passed, 2 * record);
+		assert_int_equal(g.gap[1].behind, 4 * record);
 		assert_memory_equal(g.data[0].p, p + 3 * record, 4 * record);
 		assert_memory_equal(g.data[0].p + 4 * record, p + 9 * record, 44 * record);
 		got_free(&g);
@@ -708,7 +713,7 @@ int main(void)
 		cmocka_unit_test(names_come_from_features_where_no_event_update_has_them),
 		cmocka_unit_test(nine_stray_bytes_are_no_record),
 		cmocka_unit_test(aux_record_behind_its_data_tells_the_size_too),
-		cmocka_unit_test(zero_records_are_padding_wherever_they_are),
+		cmocka_unit_test(zeros_in_the_middle_of_aux_data_counted_as_padding_and_nobody_told_them),
 		cmocka_unit_test(all_zero_data_has_no_record_and_a_header_line_as_perf_has_it),
 		cmocka_unit_test(truncated_aux_is_counted),
 		cmocka_unit_test(a_record_larger_than_a_window_is_given_in_pieces),

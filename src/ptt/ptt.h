@@ -24,6 +24,7 @@ enum ptt_time { PTT_TIME_AUTO, PTT_TIME_ABS, PTT_TIME_DELTA };
 struct ptt_clock {
 	uint64_t now;
 	uint32_t last;
+	uint8_t strays; /* records so far whose Time is behind `last` */
 	bool started;
 };
 struct ptt_decode_opts {
@@ -44,6 +45,8 @@ bool ptt_is_padding(const uint8_t *p, enum ptt_format f);
 /* Tells absolute from delta time by a chunk's records; *sure is false when the evidence is weak. Weak evidence of 4DW is
  * ABS. */
 enum ptt_time ptt_time_guess(const uint8_t *p, size_t n, enum ptt_format f, bool *sure);
+/* 8DW, absolute time: whether the Time of the record at p is out of order, as the records up to `end` go on from `last`. */
+bool ptt_time_is_stray(const uint8_t *p, const uint8_t *end, uint32_t last);
 /* 4DW: whether some records of the chunk are further apart than 11 bits of time can tell. */
 bool ptt_time_is_sparse(const uint8_t *p, size_t n, enum ptt_format f, enum ptt_time is);
 
@@ -71,11 +74,14 @@ enum ptt_gap_why {
 	PTT_GAP_CUT,           /* bytes were cut out of AUX data, here */
 	PTT_GAP_CUT_SOMEWHERE, /* the same: somewhere in the AUX data behind, as nothing tells where */
 	PTT_GAP_BROKEN_OFF,    /* requests and completions break off where Time jumps, and nothing else tells */
-	PTT_GAP_SHORT,         /* AUX records tell of more data than there is */
+	PTT_GAP_BACK,          /* the offsets of AUX data go back: what is behind comes late */
+	PTT_GAP_TIME,  /* Time goes back, to what has passed already: records are in the wrong place, or missing */
+	PTT_GAP_SHORT, /* AUX records tell of more data than there is */
 };
 struct ptt_gap {
 	uint64_t bytes;  /* so many are missing at least; 0: not known */
 	uint64_t passed; /* so many are there, and make no record */
+	uint64_t late;   /* so many that were missing before come now */
 	uint8_t why;     /* enum ptt_gap_why */
 };
 /* What an event's direction and types let its trace show of requests and their completions. */
@@ -109,6 +115,8 @@ struct ptt_lost {                 /* what a file did not give, counted */
 	uint64_t cut_within;      /* of AUX data, by where the perf records behind it are */
 	uint64_t unknown_records; /* places where no perf record is: passed over to the next AUX buffer */
 	uint64_t truncated_aux;   /* AUX buffers in which the driver lost data */
+	uint64_t blank_bytes;     /* zeros that records follow, so they are no padding */
+	uint64_t repeated_bytes;  /* of AUX data that is there twice: passed over */
 	uint64_t untaken_bytes;   /* that AUX records tell of behind the end of AUX data */
 	uint64_t gaps, gap_bytes; /* places where records of a device are missing; bytes as far as known */
 	char words[512];          /* once ptt_reader_next() has said 0; "" when the file was whole */

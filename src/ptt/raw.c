@@ -115,6 +115,7 @@ static void gap_take(struct ptt_reader *r, struct pdata_stream *s, struct ptt_ch
 	c->gap = s->gap;
 	r->lost.gaps += s->gap.why != PTT_GAP_NONE && s->gap.why != PTT_GAP_TRUNCATED_END;
 	r->lost.gap_bytes += s->gap.bytes;
+	r->lost.gap_bytes -= s->gap.late < r->lost.gap_bytes ? s->gap.late : r->lost.gap_bytes;
 	s->gap = (struct ptt_gap){ 0 };
 }
 
@@ -311,6 +312,107 @@ static void damage_pass(struct ptt_reader *r)
 	run->bad_to = 0;
 }
 
+/* ---- the grid of 4DW -------------------------------------------------------------- */
+
+enum { GRID_STEP = 1024, GRID_LOOKED = 64 }; /* of so many records so many are looked at */
+
+/* How much a record of 4DW looks like one: 3 is most. */
+static int record_score(const uint8_t *p)
+{
+	uint32_t dw0 = pdata_u32(p), kind = dw0 >> 25;
+
+	return (tlp_row_of[kind] != 0) + ((kind >> 5 & 1) != 0 || pdata_u32(p + 12) == 0) + ((dw0 >> 11 & 0x3ff) != 0);
+}
+
+static int records_score(const uint8_t *p, size_t records)
+{
+	int sum = 0;
+
+	for (size_t i = 0; i < records; i++)
+		sum += record_score(p + 16 * i);
+	return sum;
+}
+
+uint64_t pdata_cut_find(struct ptt_reader *r, uint64_t from, uint64_t to, uint64_t shift)
+{
+	uint64_t at = from, best = from;
+	int64_t sum = 0, most = 0;
+	const uint8_t *p;
+
+	while (to - at >= 32) {
+		size_t n = pdata_bytes(r, at, to - at < PTT_WINDOW_MOST ? to - at : PTT_WINDOW_MOST, &p), i = 0;
+
+		for (; i + 32 <= n; i += 16) {
+			sum += record_score(p + i) - record_score(p + i + shift);
+			if (sum > most) {
+				most = sum;
+				best = at + i + 16;
+			}
+		}
+		if (i == 0)
+			break;
+		at += i;
+	}
+	return best;
+}
+
+/* Where records that look like ones begin behind p, when those at p don't; 0: those at p do, or none does. */
+static size_t grid_shift(const uint8_t *p)
+{
+	const int here = records_score(p, GRID_LOOKED);
+	size_t best = 0;
+	int most = here + GRID_LOOKED / 2;
+
+	for (size_t shift = 1; here < 3 * GRID_LOOKED - GRID_LOOKED / 2 && shift < 16; shift++) {
+		const int sum = records_score(p + shift, GRID_LOOKED);
+
+		if (sum >= most && sum >= 3 * GRID_LOOKED - GRID_LOOKED / 8) {
+			most = sum + 1;
+			best = shift;
+		}
+	}
+	return best;
+}
+
+/* Of n bytes of 4DW at p those in front of a place from which records are off the grid. */
+static size_t grid_check(struct ptt_reader *r, const uint8_t *p, size_t n)
+{
+	struct pdata_run *run = &r->run;
+	const uint64_t at = run->at;
+
+	if (r->opts.as_perf || run->c.format != PTT_4DW || run->bad_to)
+		return n;
+	for (size_t i = 0; i + (GRID_LOOKED + 1) * 16 <= n; i += GRID_STEP * 16) {
+		const size_t shift = grid_shift(p + i);
+
+		if (shift == 0)
+			continue;
+		run->bad_at = i ? pdata_cut_find(r, at + i - GRID_STEP * 16, at + i + GRID_LOOKED * 16, shift) : at;
+		run->bad_to = run->bad_at + shift;
+		return run->bad_at - at;
+	}
+	return n;
+}
+
+/* ---- zeros ------------------------------------------------------------------------- */
+
+#define COMMIT (4u << 20) /* a buffer of the device, which older kernels commit whole */
+
+/* Zeros and then records: where no buffer of the device begins there, that is no padding, but something was written over. */
+static void zeros_pass(struct ptt_reader *r)
+{
+	struct pdata_run *run = &r->run;
+	const uint64_t zeros = run->zeros, here = run->c.aux_offset + (run->at - run->start);
+
+	run->zeros = 0;
+	if (zeros == 0 || r->raw || here % COMMIT == 0)
+		return;
+	r->lost.padding_records -= zeros / record_size(run);
+	r->lost.blank_bytes += zeros;
+	pdata_stream_gap(run->stream, PTT_GAP_DAMAGE, 0);
+	run->stream->gap.passed += zeros;
+}
+
 /* ---- the format ------------------------------------------------------------------- */
 
 /* What the user says, or the event; 0: neither. */
@@ -445,6 +547,7 @@ static void run_close(struct ptt_reader *r)
 		pdata_trouble(r, PDATA_T_NO_MARKER);
 	s->next = run->c.aux_offset + (run->end - run->start) + run->cut;
 	s->rounded = run->doubt || !run->event;
+	s->most = s->next > s->most ? s->next : s->most;
 	if (run->settled)
 		s->format = run->c.format;
 	run->open = false;
@@ -475,7 +578,17 @@ static void stream_enter(struct ptt_reader *r)
 	if (s->rounded && at < s->next && back < 8) {
 		s->ntail -= s->ntail < back ? s->ntail : (uint32_t)back;
 	} else if (at != s->next) {
-		pdata_stream_gap(s, PTT_GAP_OFFSETS, at > s->next ? at - s->next : 0);
+		uint64_t end = at + (run->end - run->start), ahead = s->next > s->most ? s->next : s->most;
+
+		/* What lies before the farthest end so far was missing, and is late. */
+		pdata_stream_gap(s, at < ahead ? PTT_GAP_BACK : PTT_GAP_OFFSETS, at > ahead ? at - ahead : 0);
+		s->missing += at > ahead ? at - ahead : 0;
+		if (at < ahead && end <= ahead) {
+			uint64_t late = run->end - run->start < s->missing ? run->end - run->start : s->missing;
+
+			s->gap.late += late;
+			s->missing -= late;
+		}
 		for (uint32_t i = 0; ev && i < ev->ncuts; i++) /* what its flag says is told */
 			if (ev->cut[i].from == at)
 				ev->cut[i] = ev->cut[--ev->ncuts];
@@ -534,6 +647,25 @@ static int tail_join(struct ptt_reader *r, struct ptt_chunk *c)
 	return 1;
 }
 
+bool pdata_run_is_repeated(struct ptt_reader *r, struct pdata_stream *s, const struct pdata_run *run)
+{
+	const uint8_t *p = NULL;
+	size_t n = run->end - run->start < PDATA_GAVE_BYTES ? run->end - run->start : PDATA_GAVE_BYTES;
+	uint64_t hash = run->c.total;
+
+	n = pdata_bytes(r, run->start, n, &p);
+	for (size_t i = 0; i + 8 <= n; i += 8)
+		hash = (hash ^ pdata_u64(p + i)) * 0x9e3779b97f4a7c15ull;
+	for (uint32_t i = 0; i < s->ngave && i < PDATA_GAVE_MOST; i++)
+		if (s->gave[i].offset == run->c.aux_offset && s->gave[i].total == run->c.total &&
+		    s->gave[i].hash == hash)
+			return true;
+	s->gave[s->ngave % PDATA_GAVE_MOST].offset = run->c.aux_offset;
+	s->gave[s->ngave % PDATA_GAVE_MOST].total = run->c.total;
+	s->gave[s->ngave++ % PDATA_GAVE_MOST].hash = hash;
+	return false;
+}
+
 void pdata_run_begin(struct ptt_reader *r, const struct pdata_run *run)
 {
 	struct pdata_stream *s = run->stream;
@@ -568,10 +700,10 @@ static void stream_check_end(struct ptt_reader *r, struct pdata_stream *s)
 	if (!s->used || s->ended || r->opts.as_perf || r->lost.cut_bytes || r->raw)
 		return;
 	s->ended = true;
-	if (pdata_device_of(&r->x, s->idx, &event, &sure) < 0 || !event || event->aux_end < s->next + 8)
+	if (pdata_device_of(&r->x, s->idx, &event, &sure) < 0 || !event || event->aux_end < s->most + 8)
 		return;
-	r->lost.untaken_bytes += event->aux_end - s->next;
-	pdata_stream_gap(s, PTT_GAP_SHORT, event->aux_end - s->next);
+	r->lost.untaken_bytes += event->aux_end - s->most;
+	pdata_stream_gap(s, PTT_GAP_SHORT, event->aux_end - s->most);
 }
 
 int pdata_stream_end(struct ptt_reader *r, struct ptt_chunk *c)
@@ -607,9 +739,12 @@ static size_t records_at(struct ptt_reader *r, const uint8_t *p, size_t n)
 		return n;
 	skip = raw_count_zeros(p, n, record);
 	run->at += skip;
+	run->zeros += skip;
 	r->lost.padding_records += skip / record;
 	if (run->settled && skip)
 		return 0;
+	if (run->settled)
+		zeros_pass(r);
 	if (run->settled) {
 		front = records_front(p, n, record, &bad);
 		if (bad)
@@ -667,7 +802,7 @@ int pdata_run_next(struct ptt_reader *r, struct ptt_chunk *c)
 			continue;
 		}
 		n = records_at(r, p, n);
-		if (n)
+		if (n && (n = grid_check(r, p, n)) != 0)
 			return chunk_give(r, p, splice_ahead(r, p, n), c);
 	}
 	return 0;

@@ -410,6 +410,104 @@ static void a_format_that_the_records_deny_is_refused(void **state)
 		}
 }
 
+/* AUX records and data in another order than they were written in: `order`, by their numbers, ends with -1. */
+static struct got read_in_order(enum ptt_format format, const int *order)
+{
+	enum { EACH = 100, PARTS = 4 };
+	static uint8_t p[PARTS * EACH * 32];
+	const size_t record = format * 4u, part = EACH * record, unit = 64 + PDATA_AUXTRACE + part;
+	struct file f = file_new(format);
+	struct buf *b = (struct buf *)f.b.p, out = { 0 };
+	struct got g;
+
+	records(p, PARTS * EACH, format, 1);
+	for (int i = 0; i < PARTS; i++)
+		assert_int_equal(ptt_writer_aux(f.w, 0, p + (size_t)i * part, part, 0), 0);
+	assert_int_equal(ptt_writer_close(f.w), 0);
+	const size_t first = record_at(b, PDATA_R_AUX, 0);
+	assert_int_equal(record_at(b, PDATA_R_AUX, 1) - first, unit);
+	uint64_t n = 0;
+	buf_put(&out, b->p, first);
+	for (const int *i = order; *i >= 0; i++, n++)
+		buf_put(&out, b->p + first + (size_t)*i * unit, unit);
+	set64(&out, 48, first - pdata_u64((uint8_t *)b->p + 40) + n * unit);
+	buf_put(&out, b->p + first + PARTS * unit, b->n - first - PARTS * unit);
+	g = read_opts((const uint8_t *)out.p, out.n, false, NULL, true);
+	assert_int_equal(g.open, 0);
+	buf_free(&out);
+	buf_free(b);
+	mem_free(b);
+	return g;
+}
+
+static void aux_data_that_is_there_twice_counted_twice(void **state)
+{
+	static const int order[] = { 0, 1, 1, 2, 3, 0, -1 };
+
+	(void)state;
+	for (enum ptt_format f = PTT_4DW; f <= PTT_8DW; f += PTT_4DW) {
+		struct got g = read_in_order(f, order);
+
+		assert_int_equal(g.bytes[0], 400 * f * 4);
+		assert_int_equal(g.ngaps, 0);
+		assert_int_equal(g.lost.repeated_bytes, 200 * f * 4);
+		assert_non_null(strstr(g.lost.words, "bytes of AUX data are there twice"));
+		got_free(&g);
+	}
+}
+
+static void aux_data_that_came_late_was_missing_all_the_same(void **state)
+{
+	static const int order[] = { 0, 2, 1, 3, -1 };
+
+	(void)state;
+	for (enum ptt_format f = PTT_4DW; f <= PTT_8DW; f += PTT_4DW) {
+		struct got g = read_in_order(f, order);
+
+		assert_int_equal(g.bytes[0], 400 * f * 4);
+		assert_int_equal(g.ngaps, 3);
+		assert_int_equal(g.gap[0].gap.why, PTT_GAP_OFFSETS);
+		assert_int_equal(g.gap[0].gap.bytes, 100 * f * 4);
+		assert_int_equal(g.gap[1].gap.why, PTT_GAP_BACK);
+		assert_int_equal(g.gap[1].gap.late, 100 * f * 4);
+		assert_int_equal(g.gap[2].gap.bytes, 0);
+		assert_int_equal(g.lost.gap_bytes, 0);
+		got_free(&g);
+	}
+}
+
+/* All sizes were right, so nobody looked: what stood behind the cut was read as records from the wrong byte on. */
+static void records_of_4dw_off_their_grid_were_read_from_the_wrong_byte_on(void **state)
+{
+	enum { RECORDS = 6000, AT = 2700 };
+	static const size_t cuts[] = { 4, 5, 12, 100, 1001 };
+	static uint8_t all[RECORDS * 16], p[RECORDS * 16];
+
+	(void)state;
+	for (uint32_t i = 0; i < RECORDS; i++) { /* reads and completions, as they are */
+		uint32_t dw[4] = { i % 2 ? 0x94000800 | i % 2048 : 0x40001000 | i % 2048,
+				   0x01000000 | i % 64 << 8 | 0xff, i * 4, i % 2 ? 0 : i };
+		memcpy(all + i * 16, dw, 16);
+	}
+	for (size_t c = 0; c < COUNT(cuts); c++)
+		for (uint32_t at = 0; at <= AT; at += AT) {
+			const size_t k = cuts[c], from = at * 16 + (at ? 5 : 0), n = sizeof(all) - k - (at ? 0 : 0);
+			struct file f = file_new(PTT_4DW);
+			struct got g;
+
+			memcpy(p, all, from);
+			memcpy(p + from, all + from + k, n - from);
+			assert_int_equal(ptt_writer_aux(f.w, 0, p, n, 0), 0);
+			g = file_read(&f, true);
+			assert_int_equal(g.ngaps, 1);
+			assert_int_equal(g.gap[0].gap.why, PTT_GAP_DAMAGE);
+			assert_in_range(g.gap[0].behind / 16, at ? at - 4 : 0, at ? at + 4 : 0);
+			assert_memory_equal(g.data[0].p + g.data[0].n - 3000 * 16, all + (RECORDS - 3000) * 16,
+					    3000 * 16);
+			got_free(&g);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,6 +525,9 @@ int main(void)
 		cmocka_unit_test(bytes_cut_out_of_4dw_are_told_with_their_size_and_cost_the_records_there_alone),
 		cmocka_unit_test(the_event_says_the_format_and_what_contradicts_it_is_told),
 		cmocka_unit_test(a_format_that_the_records_deny_is_refused),
+		cmocka_unit_test(aux_data_that_is_there_twice_counted_twice),
+		cmocka_unit_test(aux_data_that_came_late_was_missing_all_the_same),
+		cmocka_unit_test(records_of_4dw_off_their_grid_were_read_from_the_wrong_byte_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

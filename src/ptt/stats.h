@@ -126,6 +126,7 @@ struct ptt_device_row {
 	uint8_t format; /* enum ptt_format */
 	uint8_t time;   /* enum ptt_time: PTT_TIME_AUTO when nobody said */
 	bool time_sure;
+	uint64_t strays;      /* records whose Time is out of order: they count as at the time of the one before */
 	uint64_t duplicates;  /* of records: duplicates of packets between peers, counted nowhere else */
 	uint64_t config;      /* of its event; 0: not known */
 	uint64_t requestless; /* completions whose requests its direction can't show, counted apart */
@@ -146,9 +147,10 @@ struct ptt_type_row {
 	uint8_t type_index; /* row of tlp_type.def */
 	uint8_t kind;       /* enum ptt_kind */
 	uint64_t tlps;
-	uint64_t dws;     /* sum of the lengths of packets with data and of reads */
-	uint64_t bytes;   /* the same in bytes, after byte enables */
-	uint64_t relaxed; /* with relaxed ordering */
+	uint64_t dws;          /* sum of the lengths of packets with data and of reads */
+	uint64_t bytes;        /* the same in bytes, after byte enables */
+	uint64_t relaxed;      /* with relaxed ordering */
+	uint64_t posted_twice; /* of the packets those that may be duplicates of others, at most */
 };
 struct ptt_requester_row {
 	bool others; /* the row of all that had no room */
@@ -261,10 +263,12 @@ enum ptt_note {
 	PTT_NOTE_OTHER_SIDE,
 	PTT_NOTE_SILENT,
 	PTT_NOTE_DIRECTION,
+	PTT_NOTE_UNKNOWN_DIRECTION,
 	PTT_NOTE_NO_LATENCY,
 	PTT_NOTE_TIME_UNSURE,
 	PTT_NOTE_TIME_UNKNOWN,
 	PTT_NOTE_TIME_GAPS,
+	PTT_NOTE_TIME_ORDER,
 	PTT_NOTE_4DW_FIELDS,
 	PTT_NOTE_CLOCKS,
 	PTT_NOTE_DUPLICATES,
@@ -286,6 +290,7 @@ struct ptt_report {
 	/* overall */
 	uint64_t records, record_bytes, padding;
 	uint64_t duplicates;   /* as in ptt_device_row */
+	uint64_t strays;       /* as in ptt_device_row */
 	uint64_t posted_twice; /* so many posted requests may be duplicates, too, at most; they are counted */
 	uint64_t span;         /* the longest of the devices' */
 	uint8_t time;          /* enum ptt_time; PTT_TIME_AUTO: unknown, or it differs */
@@ -375,6 +380,8 @@ struct ptt_change {
 /* Two reports of statistics that tracked. Findings first: causes, then by what has changed at least, then consequences; behind them
  * what may be chance, the least probable first, and what nobody can judge. What is the same is left out. *ret is
  * mem_alloc'd, the caller mem_free's it. Returns how many, or -TALLY_ENOMEM. */
+/* Reports that were not recorded alike are compared by the sizes of packets alone. */
+bool ptt_reports_are_alike(const struct ptt_report *a, const struct ptt_report *b); /* format, direction and types */
 int ptt_compare(struct ptt_change **ret, const struct ptt_report *a, const struct ptt_report *b);
 
 #endif

@@ -34,6 +34,41 @@ static void chunk_set_share(struct pass *a, uint32_t shard, uint32_t shards, boo
 
 /* ---- first pass ------------------------------------------------------------------------------------- */
 
+/* A step of half the range or more always reaches beyond it. */
+FLAT uint64_t time_limit(uint64_t bin_end, uint64_t now, bool counts)
+{
+	return counts && bin_end > now && bin_end - now > INT32_MAX ? now + INT32_MAX : bin_end;
+}
+
+/* Of a step back: when the record before it went too far, its time is that of the one before that, and the clock as there.  p is the record behind it, of a
+ * pass that may look back as far as `begin`. */
+FLAT bool undo_stray(const uint8_t *p, const uint8_t *begin, uint64_t *now, uint32_t *last)
+{
+	const size_t record = 4 * PTT_8DW;
+
+	if ((size_t)(p - begin) < 2 * record || is_padding(p - record, PTT_8DW) || is_padding(p - 2 * record, PTT_8DW))
+		return false;
+	const uint32_t before = raw_time(p - 2 * record, PTT_8DW), far = *last - before;
+	if (*last != raw_time(p - record, PTT_8DW) || raw_time(p, PTT_8DW) - before >= far || far > *now)
+		return false;
+	*now -= far;
+	*last = before;
+	return true;
+}
+
+/* Time goes back to what has passed already: what was open ends there, and the clock goes on as it is. */
+static void time_goes_back(struct pass *a, const uint8_t *p, uint32_t back)
+{
+	const struct ptt_chunk here = { .device = a->device,
+					.format = PTT_8DW,
+					.offset = a->offset + (size_t)(p - a->p),
+					.gap = { .why = PTT_GAP_TIME } };
+
+	count_gap(a->s, a->d, &here, PTT_TIME_ABS);
+	a->d->ahead += back;
+	a->gaps = a->s->match != NULL ? *match_gaps(a->s->match, a->device) : 0;
+}
+
 /* As many records from p on as make a block. Returns where it ended. Neither sort nor shard can be foreseen, so there is
  * no branch for them: what is not kept is overwritten by the next. */
 FLAT const uint8_t *block_heads(struct pass *a, struct block *b, const uint8_t *p, unsigned dws, bool match,
@@ -42,7 +77,8 @@ FLAT const uint8_t *block_heads(struct pass *a, struct block *b, const uint8_t *
 	const uint8_t *end = (size_t)(a->end - p) > BLOCK * 4 * dws ? p + BLOCK * 4 * dws : a->end;
 	const uint8_t **tail[SORT_OTHER + 1], **matched = b->matched.p;
 	uint64_t *times = b->time;
-	uint64_t now = a->d->clock.now, bin_end = a->d->bin_end, padding = 0;
+	const bool counts = dws == PTT_8DW && !delta;
+	uint64_t now = a->d->clock.now, bin_end = time_limit(a->d->bin_end, now, counts), padding = 0;
 	uint32_t last = a->d->clock.last, mines = 0;
 
 	for (unsigned sort = 0; sort <= SORT_OTHER; sort++)
@@ -57,10 +93,25 @@ FLAT const uint8_t *block_heads(struct pass *a, struct block *b, const uint8_t *
 		uint32_t raw = raw_time(p, dws), dw0 = raw_head(p, dws), mine = 1;
 		uint64_t time = later(now, last, raw, delta ? 0 : UINT32_MAX, dws);
 		if (RARE(time >= bin_end)) {
-			if (p != b->p)
+			if (counts && (raw - last) >> 31 && (p + 32 == a->end || !ptt_time_is_stray(p, a->end, last)) &&
+			    undo_stray(p, b->p, &now, &last)) {
+				a->d->strays++;
+				times[-1] = now;
+				time = later(now, last, raw, UINT32_MAX, dws);
+			}
+			if (counts && ptt_time_is_stray(p, a->end, last)) {
+				a->d->strays++;
+				raw = last;
+				time = now;
+			}
+			if (time >= bin_end && p != b->p)
 				break;
+			if (counts && (raw - last) >> 31 && last - raw <= now) {
+				time_goes_back(a, p, last - raw);
+				time = now;
+			}
 			bin_at(a->s, a->d, time);
-			bin_end = a->d->bin_end;
+			bin_end = time_limit(a->d->bin_end, time, counts);
 		}
 		*times = now = time;
 		last = delta ? 0 : raw;
@@ -277,6 +328,7 @@ FLAT void chunk_loop(struct pass *a, unsigned dws, bool match, bool shards, bool
 /* Only the clock goes on. Of deltas padding adds nothing. */
 FLAT void skip_loop(struct pass *a, unsigned dws, bool delta)
 {
+	const bool counts = dws == PTT_8DW && !delta;
 	uint64_t now = a->d->clock.now;
 	uint32_t last = a->d->clock.last;
 
@@ -285,6 +337,23 @@ FLAT void skip_loop(struct pass *a, unsigned dws, bool delta)
 		if (!delta && is_padding(p, dws))
 			continue;
 		uint32_t raw = raw_time(p, dws);
+		if (RARE(counts && p == a->p && ptt_time_is_stray(p, end, last))) {
+			a->d->strays++;
+			continue;
+		}
+		if (RARE(counts && (raw - last) >> 31)) {
+			if ((p + 32 == end || !ptt_time_is_stray(p, end, last)) && undo_stray(p, a->p, &now, &last))
+				a->d->strays++;
+			if (ptt_time_is_stray(p, end, last)) {
+				a->d->strays++;
+				continue;
+			}
+			if ((raw - last) >> 31 && last - raw <= now) {
+				a->d->clock.now = now;
+				time_goes_back(a, p, last - raw);
+				last = raw;
+			}
+		}
 		now = later(now, last, raw, delta ? 0 : UINT32_MAX, dws);
 		last = delta ? 0 : raw;
 	}
@@ -310,11 +379,34 @@ BY_TIME(chunk_4dw_shared, chunk_loop, PTT_4DW, true, true)
 BY_TIME(skip_8dw, skip_loop, PTT_8DW)
 BY_TIME(skip_4dw, skip_loop, PTT_4DW)
 
+/* Behind a gap Time may go back, as AUX data came in another order, or forward over what was there before: the clock does neither. */
+static void clock_pass_gap(struct stats_device *d, const struct ptt_chunk *c)
+{
+	if (c->format == PTT_4DW) { /* what data that comes late or was there says of the time between is nothing */
+		if (c->gap.why == PTT_GAP_BACK || (c->gap.why == PTT_GAP_OFFSETS && c->gap.bytes == 0))
+			d->clock.last = raw_time(c->p, PTT_4DW);
+		return;
+	}
+	const uint32_t raw = raw_time(c->p, PTT_8DW), step = raw - d->clock.last;
+
+	if (step >> 31 && (uint32_t)-step <= d->clock.now) {
+		d->ahead += (uint32_t)-step;
+		d->clock.last = raw;
+	} else if (!(step >> 31)) {
+		const uint64_t less = step < d->ahead ? step : d->ahead;
+		d->ahead -= less;
+		d->clock.last += (uint32_t)less;
+	}
+}
+
 /* The first record of a device starts its clock at 0: it stood at that record's Time. Nothing but padding starts none. */
 static void start_clock(struct pass *a, unsigned dws)
 {
 	for (const uint8_t *p = a->p; p < a->end && !a->d->clock.started; p += 4 * dws) {
 		uint32_t raw = raw_time(p, dws);
+		if (dws == PTT_8DW && a->absolute && (size_t)(a->end - p) >= 96 &&
+		    (raw_time(p + 32, dws) - raw) >> 31 && (raw_time(p + 64, dws) - raw) >> 31)
+			raw = raw_time(p + 32, dws); /* a stray */
 		if (!is_padding(p, dws))
 			a->d->clock = (struct ptt_clock){ .now = 0 - (uint64_t)(raw & ~a->absolute),
 							  .last = raw,
@@ -352,6 +444,9 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 	d->format = o->format;
 	if (d->time == PTT_TIME_AUTO)
 		d->time = o->time;
+	if (c->gap.why != PTT_GAP_NONE && a.absolute && d->clock.started && a.p < a.end &&
+	    !ptt_is_padding(a.p, (enum ptt_format)o->format))
+		clock_pass_gap(d, c);
 	if (!d->clock.started)
 		start_clock(&a, wide ? PTT_8DW : PTT_4DW);
 	if ((s->cell_records += c->n / 16) > UINT32_MAX) {

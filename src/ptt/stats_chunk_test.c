@@ -99,7 +99,8 @@ static void any_header(uint64_t *seed, uint32_t dw[4], uint32_t requesters)
 	}
 }
 
-static void any_records(uint64_t *seed, uint8_t *p, bool wide, uint32_t requesters)
+/* now: Time counts on from there; NULL: it is anything. What is out of order is judged by what follows, which one record alone does not know. */
+static void any_records(uint64_t *seed, uint8_t *p, bool wide, uint32_t requesters, uint32_t *now)
 {
 	uint32_t dw[4];
 
@@ -111,7 +112,8 @@ static void any_records(uint64_t *seed, uint8_t *p, bool wide, uint32_t requeste
 		if (wide) {
 			put(p, UINT32_MAX);
 			put(p + 4, below(seed, 8) ? 0 : 0x91000000 | below(seed, 1 << 20));
-			put(p + 28, below(seed, 4) ? below(seed, 64) : below(seed, 1u << 31));
+			uint32_t time = below(seed, 4) ? below(seed, 64) : below(seed, 1u << 30);
+			put(p + 28, now ? *now += time : 2 * time);
 		} else {
 			dw[0] = (dw[0] & 0x7f800000) << 1 | (dw[0] >> 13 & 1) << 21 | (dw[0] & 0x3ff) << 11 |
 				below(seed, 2048);
@@ -134,6 +136,7 @@ static void check(uint32_t how, uint64_t seed)
 	const struct ptt_stats_opts so = { .match = how & 1, .most_outstanding = 8 };
 	static uint8_t p[BYTES];
 	struct ptt_clock clock[4] = { 0 };
+	uint32_t now[4] = { 0 };
 	struct ptt_stats *s[2];
 	const struct ptt_report *r[2];
 
@@ -143,7 +146,7 @@ static void check(uint32_t how, uint64_t seed)
 		uint32_t device = below(&seed, 4);
 		struct ptt_decode_opts o = opts_of(how, device);
 		struct ptt_chunk c = { .p = p, .n = BYTES, .format = o.format, .device = device, .offset = i * BYTES };
-		any_records(&seed, p, o.format == PTT_8DW, how & 4 ? 150 : 3);
+		any_records(&seed, p, o.format == PTT_8DW, how & 4 ? 150 : 3, how & 2 ? &now[device] : NULL);
 		ptt_stats_chunk(s[0], &c, &o);
 		one_by_one(s[1], &c, &o, &clock[device]);
 	}
@@ -194,6 +197,7 @@ static void check_shards(uint32_t how, uint64_t seed, uint32_t shards)
 	struct ptt_stats_opts so = { .match = how & 1 };
 	static uint8_t p[BYTES];
 	struct ptt_stats *alone, *s[4];
+	uint32_t now[4] = { 0 };
 	const struct ptt_report *r[2];
 
 	assert_int_equal(ptt_stats_open(&alone, &so), 0);
@@ -204,7 +208,7 @@ static void check_shards(uint32_t how, uint64_t seed, uint32_t shards)
 		uint32_t device = below(&seed, 4);
 		struct ptt_decode_opts o = opts_of(how, device);
 		struct ptt_chunk c = { .p = p, .n = BYTES, .format = o.format, .device = device, .offset = i * BYTES };
-		any_records(&seed, p, o.format == PTT_8DW, how & 4 ? 150 : 3);
+		any_records(&seed, p, o.format == PTT_8DW, how & 4 ? 150 : 3, how & 2 ? &now[device] : NULL);
 		ptt_stats_chunk(alone, &c, &o);
 		for (uint32_t k = 0; k < shards; k++)
 			ptt_stats_chunk(s[k], &c, &o);

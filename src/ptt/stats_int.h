@@ -91,6 +91,8 @@ struct stats_device {
 	uint64_t peak, level_ticks;  /* level_ticks: sum over all bins, by finish */
 	uint64_t cls[4];
 	uint64_t gaps, duplicates;
+	uint64_t strays;              /* records whose Time is out of order */
+	uint64_t ahead;               /* ticks that the clock is ahead of Time, which went back */
 	uint64_t config, requestless; /* of its event; completions whose requests it can't show */
 	uint8_t coverage;             /* enum ptt_coverage: bits */
 	uint8_t format, time;
@@ -140,7 +142,7 @@ enum {
 	BANK_CELLS = (1 << 14) + 5 * 16
 }; /* no power of two: the same cells of all banks would share a set of the cache */
 struct stats_type {
-	uint64_t tlps, dws, bytes, relaxed;
+	uint64_t tlps, dws, bytes, relaxed, posted_twice;
 };
 struct stats_requester {
 	uint64_t kind[PTT_KINDS];    /* packets */

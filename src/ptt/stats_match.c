@@ -153,7 +153,7 @@ static void count_cut(void *arg, const struct ptt_pair *p)
 /* The time of the first record behind it, where Time counts on and tells more than a rest. */
 static uint64_t gap_until(const struct stats_device *d, const struct ptt_chunk *c, uint8_t time)
 {
-	if (c->n < 4 * PTT_8DW || c->format != PTT_8DW || time != PTT_TIME_ABS || !d->clock.started)
+	if (c->n < 4 * PTT_8DW || c->format != PTT_8DW || time != PTT_TIME_ABS || !d->clock.started || d->ahead)
 		return 0;
 	const uint32_t step = ptt_le32(c->p + 28) - d->clock.last;
 	return step >> 31 ? 0 : d->clock.now + step;
@@ -179,6 +179,7 @@ void count_gap(struct ptt_stats *s, struct stats_device *d, const struct ptt_chu
 							   .why = c->gap.why };
 	d->gaps++;
 	s->gap_bytes += c->gap.bytes;
+	s->gap_bytes -= c->gap.late < s->gap_bytes ? c->gap.late : s->gap_bytes;
 }
 
 static void stats_unanswered(void *arg, const struct ptt_pair *p)

@@ -125,6 +125,23 @@ static void note_silent(struct ptt_report *r)
 			(ull)requests, n, n == 1 ? "" : "s");
 }
 
+/* Of bare records nothing says which way they went. */
+static void note_unknown_direction(struct ptt_report *r)
+{
+	const uint64_t open = r->fault_count[PTT_FAULT_UNANSWERED] + r->fault_count[PTT_FAULT_REUSED] +
+			      r->fault_count[PTT_FAULT_EVICTED];
+	bool unknown = false;
+
+	for (uint32_t i = 0; i < r->ndevices; i++)
+		unknown |= r->device[i].config == 0 && r->device[i].format == PTT_8DW;
+	if (unknown && r->matched && open != 0)
+		note_say(
+			r, PTT_NOTE_UNKNOWN_DIRECTION,
+			"Nothing tells the direction of these records. In 8DW most directions lack completions: so %llu requests that are "
+			"unanswered or given up may have been answered where the trace does not see, and are no proof of an error.",
+			(ull)open);
+}
+
 static void note_time(struct ptt_report *r)
 {
 	bool short_time = false, unsure = false, unknown = false;
@@ -143,6 +160,12 @@ static void note_time(struct ptt_report *r)
 			 "Time was taken as %s, but the records don't prove it. If that is wrong, so are "
 			 "all times and latencies.",
 			 r->time == PTT_TIME_DELTA ? "a delta" : "absolute");
+	if (r->strays)
+		note_say(
+			r, PTT_NOTE_TIME_ORDER,
+			"%llu record%s a Time that is out of order: those behind go on from the one before. It was taken as that of the one before, "
+			"so latencies that rest on it are off by as much as it was.",
+			(ull)r->strays, r->strays == 1 ? " has" : "s have");
 	if (short_time) {
 		note_say(r, PTT_NOTE_TIME_GAPS,
 			 "4DW records have 11 bits of time: a gap of 2048 ticks or more between two "
@@ -247,6 +270,7 @@ void stats_notes(const struct ptt_stats *s, struct ptt_report *r)
 	}
 	note_matching(r);
 	note_direction(r);
+	note_unknown_direction(r);
 	note_silent(r);
 	note_duplicates(r);
 	note_time(r);

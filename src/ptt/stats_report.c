@@ -82,7 +82,7 @@ static void make_devices(const struct ptt_stats *s, struct stats_report *to)
 			.posted = d->cls[TLP_P],
 			.non_posted = d->cls[TLP_NP],
 			.completions = d->cls[TLP_CPL],
-			.span = d->clock.now,
+			.span = d->clock.now - (d->ahead < d->clock.now ? d->ahead : d->clock.now),
 			.format = d->format,
 			.time = d->time,
 			.time_sure = d->time_sure,
@@ -90,6 +90,7 @@ static void make_devices(const struct ptt_stats *s, struct stats_report *to)
 			.outstanding_peak = (uint32_t)d->peak,
 			.gaps = d->gaps,
 			.duplicates = d->duplicates,
+			.strays = d->strays,
 			.config = d->config,
 			.requestless = d->requestless,
 			.peak_known = !hides_answers(d),
@@ -97,10 +98,11 @@ static void make_devices(const struct ptt_stats *s, struct stats_report *to)
 		r->requestless += d->requestless;
 		r->gaps += d->gaps;
 		r->duplicates += d->duplicates;
+		r->strays += d->strays;
+		r->span = v[r->ndevices].span > r->span ? v[r->ndevices].span : r->span;
 		take_outstanding(r, &v[r->ndevices++]);
 		r->records += records;
 		r->record_bytes += records * d->format * 4;
-		r->span = d->clock.now > r->span ? d->clock.now : r->span;
 		for (unsigned k = 0; k < COUNT(r->cls); k++)
 			r->cls[k] += d->cls[k];
 		r->time = first || r->time == d->time ? d->time : PTT_TIME_AUTO;
@@ -150,7 +152,8 @@ static void make_types(const struct ptt_stats *s, struct stats_report *to)
 						      .tlps = t->tlps,
 						      .dws = t->dws,
 						      .bytes = t->bytes,
-						      .relaxed = t->relaxed };
+						      .relaxed = t->relaxed,
+						      .posted_twice = t->posted_twice };
 		sum_type(r, &v[r->ntypes++]);
 	}
 	if (v != NULL)

@@ -512,7 +512,7 @@ static void a_device_that_is_never_answered_was_taken_for_a_host_and_hidden(void
 static void completions_of_the_other_side_are_said(void **state)
 {
 	struct trace a = trace_make((struct ptt_gen_opts){ .seed = 8 }, 5000);
-	struct trace b = trace_make((struct ptt_gen_opts){ .seed = 9, .tag14 = true }, 5000);
+	struct trace b = trace_make((struct ptt_gen_opts){ .seed = 9, .tag14 = true, .first_time = 1u << 30 }, 5000);
 	struct ptt_stats_opts o = { .match = true };
 	struct ptt_stats *s;
 	const struct ptt_report *r;
@@ -1013,6 +1013,55 @@ static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
 	trace_free(&t);
 }
 
+/* A step back counted as a wrap: the span became 2^32 ticks longer, without a word. */
+static void one_time_stamp_with_a_flipped_bit_was_a_wrap_of_the_counter(void **state)
+{
+	static const uint32_t at[] = { 0, 1, 2, 511, 512, 513, 2500, 4998 };
+	static const unsigned bits[] = { 31, 30, 27, 20 };
+
+	(void)state;
+	for (int match = 0; match < 2; match++)
+		for (enum way way = BY_CHUNK; way <= BY_THREE; way++)
+			for (size_t i = 0; i < COUNT(at) * COUNT(bits); i++) {
+				struct trace t =
+					trace_make((struct ptt_gen_opts){ .seed = 8, .no_pauses = true }, 5000);
+				const uint32_t record = at[i % COUNT(at)];
+				const uint8_t bit = (uint8_t)(1u << bits[i / COUNT(at)] % 8);
+				const struct ptt_report *r;
+
+				if (way == BY_RECORD || (record == 0 && bits[i / COUNT(at)] != 31)) {
+					trace_free(&t); /* a first one that is too early is like a pause behind it */
+					continue;
+				}
+				t.p[record * 32 + 28 + bits[i / COUNT(at)] / 8] ^= bit;
+				struct ptt_stats *s = count(&t, match, way, &r);
+				if (r->span + 200 < ptt_gen_truth(t.gen)->now || r->span > ptt_gen_truth(t.gen)->now)
+					fail_msg("record %u, bit %u: %llu ticks", record, bits[i / COUNT(at)],
+						 (unsigned long long)r->span);
+				assert_int_equal(r->strays, 1);
+				assert_true(says(r, PTT_NOTE_TIME_ORDER));
+				ptt_stats_close(s);
+				trace_free(&t);
+			}
+}
+
+/* Of bare records nothing tells whether their completions could be there. */
+static void requests_of_bare_8dw_were_faults_without_a_doubt(void **state)
+{
+	struct trace t = trace_make((struct ptt_gen_opts){ .seed = 8 }, 5000);
+	const struct ptt_report *r;
+
+	(void)state;
+	keep_only(&t, 1 << TLP_NP);
+	struct ptt_stats *s = count(&t, true, BY_CHUNK, &r);
+	assert_int_equal(says(r, PTT_NOTE_UNKNOWN_DIRECTION), r->fault_count[PTT_FAULT_UNANSWERED] +
+									      r->fault_count[PTT_FAULT_REUSED] +
+									      r->fault_count[PTT_FAULT_EVICTED] !=
+								      0);
+	ptt_stats_close(s);
+	trace_free(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1045,6 +1094,8 @@ int main(void)
 		cmocka_unit_test(percentiles_are_the_ranks),
 		cmocka_unit_test(a_shift_of_two_percent_moves_every_percentile),
 		cmocka_unit_test(every_failing_allocation_is_reported_and_leaks_nothing),
+		cmocka_unit_test(one_time_stamp_with_a_flipped_bit_was_a_wrap_of_the_counter),
+		cmocka_unit_test(requests_of_bare_8dw_were_faults_without_a_doubt),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,6 +67,7 @@ void twice_posted(struct ptt_stats *s, const struct pass *a, const uint8_t *p, c
 		    !is_like_one_before(s->twice, header_bit(p, head, a->device)))
 			continue;
 		s->posted_twice++;
+		s->type[sort == SORT_MWR64 ? TLP_ROW_MWr64 : TLP_ROW_MWr32].posted_twice++;
 		requester_at(s, requester_key(a->device, 0, (uint16_t)(raw_dw(p, PTT_4DW, 1) >> 16)))->posted_twice++;
 	}
 }

@@ -17,10 +17,19 @@
  * all lengths: where records are sparse many steps are half the range or more.  Where arrivals do not know
  * of each other a share of q such steps means a share of q * q that was longer than the whole range; in
  * bursts it is more.  So h of n steps say "sparse" once h * h / n, the gaps that were cut short, is above one.
+ * Where bursts are dense and pauses are long hardly a step is long, and h says nothing.  But steps that thin out with their length are
+ * rarer in the last quarter of the range than in the third, while rests of longer ones are spread evenly: when that is no more than halved, as many are
+ * beyond the range at least, and that says "sparse" too.
+ *
+ * Out of order.  A counter of 32 bits that seems to go forward by half its range or more has gone back, or nothing was
+ * recorded for as long.  One record does not make a wrap: when those behind it go on from the one before it, its Time is a stray, and counts as that of
+ * the record before.  When they go on from it, and it lies within what has passed already, records are in the wrong place.
  */
 #include "ptt/decode_inline.h"
 
-#define MOST 4096 /* records looked at */
+#define MOST 4096  /* records looked at */
+#define PLACE 8192 /* of so many records the first are looked at for long gaps */
+#define PLACE_LOOKED 2048
 #define ENOUGH 16 /* steps for an answer that is sure */
 
 struct steps {
@@ -95,16 +104,55 @@ enum ptt_time ptt_time_guess(const uint8_t *p, size_t n, enum ptt_format f, bool
 
 bool ptt_time_is_sparse(const uint8_t *p, size_t n, enum ptt_format f, enum ptt_time is)
 {
-	size_t records = looked_at(n, f), high = 0;
-	uint32_t last = records ? time_of(p, f) : 0;
+	size_t records = 0, third = 0, fourth = 0;
 
 	if (f != PTT_4DW)
 		return false;
-	for (size_t i = 1; i < records; i++) {
-		uint32_t now = time_of(p += f * 4, f);
+	for (size_t i = 1; i < n / (f * 4); i++) {
+		uint32_t now = time_of(p + i * f * 4, f),
+			 step = is == PTT_TIME_DELTA ? now : now - time_of(p + (i - 1) * f * 4, f);
 
-		high += (is == PTT_TIME_DELTA ? now : now - last) >> 10 & 1;
-		last = now;
+		third += (step >> 9 & 3) == 2;
+		fourth += (step >> 9 & 3) == 3;
+		records++;
+		if (i % PLACE == PLACE_LOOKED)
+			i += PLACE - PLACE_LOOKED; /* the next place; the step to it is not looked at */
 	}
-	return high * high > records;
+	const size_t high = third + fourth;
+	return high * high > records || (fourth >= ENOUGH && 2 * fourth > third);
+}
+
+enum { STRAYS_MOST = 16 }; /* records that may be behind the last one before they are where Time goes on */
+
+bool ptt_time_is_stray(const uint8_t *p, const uint8_t *end, uint32_t last)
+{
+	const size_t record = 4 * PTT_8DW;
+	const uint32_t raw = time_of(p, PTT_8DW);
+
+	if (raw - last < 1u << 31) { /* ahead: the next two say whether it went too far */
+		if ((size_t)(end - p) < 2 * record)
+			return false;
+		const uint32_t next = time_of(p + record, PTT_8DW);
+		const uint32_t third = (size_t)(end - p) < 3 * record ? next : time_of(p + 2 * record, PTT_8DW);
+		return (next - raw) >> 31 && !((next - last) >> 31) && (third - raw) >> 31;
+	}
+	for (uint32_t i = 1; i <= STRAYS_MOST; i++) {
+		if ((size_t)(end - p) < (i + 1) * record)
+			return i == 1;
+		if (!((time_of(p + i * record, PTT_8DW) - last) >> 31))
+			return true;
+	}
+	return false;
+}
+
+uint64_t ptt_clock_back(struct ptt_clock *c, uint32_t raw)
+{
+	const uint32_t back = c->last - raw;
+
+	if (++c->strays < STRAYS_MOST && back)
+		return c->now;
+	c->strays = 0;
+	c->now += back > c->now ? (uint32_t)-back : 0;
+	c->last = raw;
+	return c->now;
 }

@@ -198,6 +198,27 @@ static void nothing_is_no_evidence(void **state)
 	assert_false(sure);
 }
 
+/* Bursts with pauses between them: hardly a step is long, and most of the time passed unseen. */
+static void bursts_with_pauses_of_more_than_11_bits_were_not_sparse(void **state)
+{
+	enum { RECORDS = 200000 };
+	static uint8_t p[RECORDS * 16];
+	uint64_t seed = 5;
+	uint32_t now = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < RECORDS; i++) {
+		now += i % 500 ? chance(&seed) % 50 : 2000 + chance(&seed) % 20000;
+		handmade(p + i * 16, PTT_4DW, &(struct handmade){ .time = now });
+	}
+	assert_true(ptt_time_is_sparse(p, sizeof(p), PTT_4DW, PTT_TIME_ABS));
+	for (uint32_t i = 0; i < RECORDS; i++) {
+		now += chance(&seed) % 500;
+		handmade(p + i * 16, PTT_4DW, &(struct handmade){ .time = now });
+	}
+	assert_false(ptt_time_is_sparse(p, sizeof(p), PTT_4DW, PTT_TIME_ABS));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +232,7 @@ int main(void)
 		cmocka_unit_test(eleven_bits_that_prove_nothing_are_a_counters),
 		cmocka_unit_test(gaps_beyond_the_range_show_by_the_length_of_steps),
 		cmocka_unit_test(nothing_is_no_evidence),
+		cmocka_unit_test(bursts_with_pauses_of_more_than_11_bits_were_not_sparse),
 	};
 	return cmocka_run_group_tests_name("ptt: time", tests, NULL, NULL);
 }
