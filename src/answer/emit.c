@@ -81,17 +81,6 @@ void an_rows_add(struct an_rows *t, const struct an_cell *cells)
 	an_rows_add_for(t, AN_FOR_ALL, cells);
 }
 
-const char *an_rows_text(struct an_rows *t, const char *fmt, ...)
-{
-	va_list ap;
-	const char *s;
-
-	va_start(ap, fmt);
-	s = arena_vprintf(&t->words, fmt, ap);
-	va_end(ap);
-	return s ? s : "";
-}
-
 bool an_rows_has(const struct an_emit *e, const struct an_cell *row)
 {
 	switch ((enum an_for)row->whose) {

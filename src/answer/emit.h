@@ -49,8 +49,6 @@ struct an_rows {
 /* Texts are copied. Out of memory: words.failed. */
 void an_rows_add(struct an_rows *t, const struct an_cell *cells);
 void an_rows_add_for(struct an_rows *t, enum an_for whose, const struct an_cell *cells);
-/* A text of the table's. */
-const char *an_rows_text(struct an_rows *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* What there are rows of in this form goes out. first: nothing of this kind went before it. Whether there were any. */
 bool an_rows_put(struct an_emit *e, struct an_rows *t, bool first);
 void an_rows_free(struct an_rows *t);
@@ -87,7 +85,7 @@ struct an_ops {
 	void (*trace)(struct an_emit *e, const struct an_value *v);
 	void (*stack)(struct an_emit *e, const struct an_value *v);
 	void (*print)(struct an_emit *e, const struct fmt *f, const struct an_value *v, uint32_t n);
-	int (*printa)(struct an_emit *e, const struct an_printa *p, struct err *err); /* as an_agg_printa_sorted() */
+	int (*printa)(struct an_emit *e, const struct an_printa *p, struct err *err); /* as an_agg_printa() */
 	void (*fired)(struct an_emit *e, const struct an_firing *f);
 	/* The last one is over; aggregations follow. */
 	void (*rest)(struct an_emit *e);

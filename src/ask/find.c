@@ -69,20 +69,9 @@ static bool is_wanted(const struct find *f, const struct found *e)
 	       find_has_part(e->use, p) || find_has_part(e->text, p);
 }
 
-const char *find_text(struct find *f, const char *fmt, ...)
-{
-	va_list ap;
-	const char *s;
-
-	va_start(ap, fmt);
-	s = arena_vprintf(&f->words, fmt, ap);
-	va_end(ap);
-	return s ? s : "";
-}
-
 static const char *find_keep_string(struct find *f, const char *s)
 {
-	return s && *s ? find_text(f, "%s", s) : "";
+	return s && *s ? arena_text(&f->words, "%s", s) : "";
 }
 
 void find_near(struct find *f, const char *name)

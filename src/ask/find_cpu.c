@@ -134,7 +134,7 @@ static void add_event(struct find *f, const struct cpu *c, const struct event *e
 				     .of = of[ev->kind],
 				     .code = code,
 				     .here = f->each ? "" : find_event_here(f, c, ev),
-				     .use = find_text(f, "cpc:::%s-all-1000000", ev->name),
+				     .use = arena_text(&f->words, "cpc:::%s-all-1000000", ev->name),
 				     .also = more.p,
 				     .text = ev->text });
 	f->words.failed |= more.failed;
@@ -176,8 +176,8 @@ static void add_pmu_event(struct find *f, const struct cpu *c, const struct k_pm
 				     .of = pmu->name,
 				     .code = code,
 				     .here = right_of_pmu(c, pmu),
-				     .use = pmu->core ? find_text(f, "cpc:::%s-all-1000000", ours) : ours,
-				     .also = find_text(f, "%s/%s/", pmu->name, name),
+				     .use = pmu->core ? arena_text(&f->words, "cpc:::%s-all-1000000", ours) : ours,
+				     .also = arena_text(&f->words, "%s/%s/", pmu->name, name),
 				     .text = "an event of that PMU" });
 }
 
@@ -216,7 +216,7 @@ static int add_pfm(struct find *f, const struct cpu *c)
 					     .of = "libpfm4",
 					     .code = code,
 					     .here = c->right,
-					     .use = find_text(f, "cpc:::%s-all-1000000", name[i]),
+					     .use = arena_text(&f->words, "cpc:::%s-all-1000000", name[i]),
 					     .text = "the CPU's own event" });
 	}
 	arena_free(&a);
@@ -236,10 +236,10 @@ static int add_vf_events(struct find *f)
 		here[k] = here_vf_event(&h, (enum vf_eventset)k);
 	for (uint32_t i = 0; rc >= 0 && (v = vf_event_at(i)) != NULL; i++)
 		find_add(f, &(struct found){ .name = v->name,
-					     .of = find_text(f, "vfalls %s", vf_eventset_name[v->set]),
-					     .code = find_text(f, "0x%x", v->code),
+					     .of = arena_text(&f->words, "vfalls %s", vf_eventset_name[v->set]),
+					     .code = arena_text(&f->words, "0x%x", v->code),
 					     .here = here[v->set],
-					     .also = v->emask ? find_text(f, "mask bits 0x%x", v->emask) : "",
+					     .also = v->emask ? arena_text(&f->words, "mask bits 0x%x", v->emask) : "",
 					     .text = v->text });
 	return rc;
 }
@@ -317,14 +317,15 @@ static const char *here_probe(const struct here *h, const struct probe *p)
 
 static void add_probe(struct find *f, const struct probe *p, const char *on, const char *here)
 {
-	const char *name = find_text(f, "%s:%s:%s:%s", p->prov->name, p->mod, p->func, p->name);
+	const char *name = arena_text(&f->words, "%s:%s:%s:%s", p->prov->name, p->mod, p->func, p->name);
 
 	if (p->prov->is_long && (f->each ? !p->prov->each_name : !asks_for_probes(f)))
 		return;
-	find_add(f, &(struct found){ .name = name,
-				     .here = here,
-				     .use = find_text(f, "tally trace %s%s-n '%s { ... }'", on, *on ? " " : "", name),
-				     .text = p->source });
+	find_add(f, &(struct found){
+			    .name = name,
+			    .here = here,
+			    .use = arena_text(&f->words, "tally trace %s%s-n '%s { ... }'", on, *on ? " " : "", name),
+			    .text = p->source });
 }
 
 /* Probes of this process' kernel and of records (h: NULL), or of a hypervisor's line. */
@@ -357,7 +358,7 @@ static int add_model(struct find *f, const char *machine, const struct here *h)
 	struct sun4v_client *c = NULL;
 	struct hv_transport transport = { 0 };
 	struct err e = { 0 };
-	const char *on = find_text(f, "--on %s", h->word ? machine : f->p->name);
+	const char *on = arena_text(&f->words, "--on %s", h->word ? machine : f->p->name);
 	int rc = transport_open(&transport, &o, &e);
 
 	if (rc >= 0 && !transport.op->papr)

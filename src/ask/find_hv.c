@@ -27,11 +27,11 @@ static void add_slots(struct find *f, const struct here *h)
 
 		find_add(f, &(struct found){ .name = side,
 					     .of = "mmustat",
-					     .code = find_text(f, "0x%03x", slot[i].at),
+					     .code = arena_text(&f->words, "0x%03x", slot[i].at),
 					     .here = h->word ? h->word : "yes",
-					     .use = find_text(f, "mmustat/%s/", side),
-					     .text = find_text(f, "hits and ticks of %s pages, context %s",
-							       slot[i].size, slot[i].context ? "not 0" : "0") });
+					     .use = arena_text(&f->words, "mmustat/%s/", side),
+					     .text = arena_text(&f->words, "hits and ticks of %s pages, context %s",
+								slot[i].size, slot[i].context ? "not 0" : "0") });
 	}
 }
 
@@ -44,7 +44,7 @@ static const char *what_register(struct find *f, const struct vf_reg *r)
 		return "selects the class of L2 misses to count";
 	case VF_MCU_PCR:
 	case VF_ZAM_PCR:
-		return find_text(f, "control: selects two %s events", vf_eventset_name[vf_events_of(r)]);
+		return arena_text(&f->words, "control: selects two %s events", vf_eventset_name[vf_events_of(r)]);
 	case VF_MCU_PIC:
 		return "two counts of 31 bits";
 	case VF_ZAM_PIC0:
@@ -63,12 +63,12 @@ static void add_registers(struct find *f, const struct here *h)
 		vf_lower(name, r->name);
 		find_add(f, &(struct found){ .name = name,
 					     .of = "vfalls",
-					     .code = find_text(f, "%u", r->number),
+					     .code = arena_text(&f->words, "%u", r->number),
 					     .here = here_register(h, i),
-					     .use = find_text(f, "vfalls/%s/", name),
-					     .also = r->local ? find_text(f, "local 0x%llx, global 0x%llx",
-									  (unsigned long long)r->local,
-									  (unsigned long long)r->global) :
+					     .use = arena_text(&f->words, "vfalls/%s/", name),
+					     .also = r->local ? arena_text(&f->words, "local 0x%llx, global 0x%llx",
+									   (unsigned long long)r->local,
+									   (unsigned long long)r->global) :
 								"",
 					     .text = what_register(f, r) });
 	}
@@ -92,8 +92,8 @@ int find_registers(struct find *f)
 
 static const char *request_text(struct find *f, const struct gpci_request *r)
 {
-	return gpci_key(r) ? find_text(f, "%s; a record for each %s", r->text, gpci_key(r)) :
-			     find_text(f, "%s; one record", r->text);
+	return gpci_key(r) ? arena_text(&f->words, "%s; a record for each %s", r->text, gpci_key(r)) :
+			     arena_text(&f->words, "%s; one record", r->text);
 }
 
 static void add_fields(struct find *f, const struct gpci_request *r, const char *here)
@@ -101,16 +101,16 @@ static void add_fields(struct find *f, const struct gpci_request *r, const char 
 	for (uint32_t k = 0; k < r->nfields; k++) {
 		const struct gpci_field *d = &r->field[k];
 
-		find_add(f,
-			 &(struct found){ .name = find_text(f, "%s/%s", r->name, d->name),
-					  .of = "gpci",
-					  .code = find_text(f, "+0x%x", d->offset),
-					  .here = here,
-					  .use = find_text(f, "gpci/%s,%s/", r->name, d->name),
-					  .also = r->linux_name && d->linux_name ?
-							  find_text(f, "hv_gpci/%s_%s/", r->linux_name, d->linux_name) :
-							  "",
-					  .text = *d->text ? d->text : d->unit });
+		find_add(f, &(struct found){ .name = arena_text(&f->words, "%s/%s", r->name, d->name),
+					     .of = "gpci",
+					     .code = arena_text(&f->words, "+0x%x", d->offset),
+					     .here = here,
+					     .use = arena_text(&f->words, "gpci/%s,%s/", r->name, d->name),
+					     .also = r->linux_name && d->linux_name ?
+							     arena_text(&f->words, "hv_gpci/%s_%s/", r->linux_name,
+									d->linux_name) :
+							     "",
+					     .text = *d->text ? d->text : d->unit });
 	}
 }
 
@@ -127,9 +127,9 @@ int find_requests(struct find *f)
 		here = here_request(&h, r);
 		find_add(f, &(struct found){ .name = r->name,
 					     .of = "gpci",
-					     .code = find_text(f, "0x%x", r->number),
+					     .code = arena_text(&f->words, "0x%x", r->number),
 					     .here = here,
-					     .use = find_text(f, "gpci/%s/", r->name),
+					     .use = arena_text(&f->words, "gpci/%s/", r->name),
 					     .also = r->title,
 					     .text = request_text(f, r) });
 		/* All of them are hundreds: people ask for them. */
@@ -149,14 +149,14 @@ int find_tunables(struct find *f)
 	for (unsigned t = 0; rc >= 0 && t < PTT_TUNES; t++) {
 		const struct ptt_tunable *is = &ptt_tunables[t];
 
-		find_add(f,
-			 &(struct found){ .name = is->name,
-					  .of = "ptt",
-					  .code = find_text(f, "0x%x", is->code),
-					  .here = here_tunable(&h, (enum ptt_tune)t),
-					  .use = find_text(f, "hisi_ptt0_2/%s", is->name),
-					  .also = is->alias,
-					  .text = find_text(f, "%s: 0, 1, 2; reset value %u", is->text, is->reset) });
+		find_add(f, &(struct found){ .name = is->name,
+					     .of = "ptt",
+					     .code = arena_text(&f->words, "0x%x", is->code),
+					     .here = here_tunable(&h, (enum ptt_tune)t),
+					     .use = arena_text(&f->words, "hisi_ptt0_2/%s", is->name),
+					     .also = is->alias,
+					     .text = arena_text(&f->words, "%s: 0, 1, 2; reset value %u", is->text,
+								is->reset) });
 	}
 	return rc;
 }
@@ -187,11 +187,11 @@ int find_machines(struct find *f)
 		if (m->is == PLAT_MODEL)
 			find_add(f, &(struct found){ .name = m->name,
 						     .here = "yes",
-						     .use = find_text(f, "--on %s", m->name),
+						     .use = arena_text(&f->words, "--on %s", m->name),
 						     .also = keys.p,
 						     .text = f->verbose ? m->text :
-									  find_text(f, "%s; keys %s", m->text,
-										    keys.p ? keys.p : "") });
+									  arena_text(&f->words, "%s; keys %s", m->text,
+										     keys.p ? keys.p : "") });
 		f->words.failed |= keys.failed;
 		buf_free(&keys);
 	}
@@ -213,7 +213,7 @@ int find_loads(struct find *f)
 		for (uint32_t k = 0; is_model(f, m) && (name = load_of(m, k, &text)) != NULL; k++)
 			find_add(f, &(struct found){ .name = name,
 						     .of = m->name,
-						     .use = find_text(f, "--on %s --load %s", m->name, name),
+						     .use = arena_text(&f->words, "--on %s --load %s", m->name, name),
 						     .text = text });
 	return 0;
 }
@@ -228,7 +228,7 @@ int find_views(struct find *f)
 		find_add(f, &(struct found){ .name = name,
 					     .of = "gpci",
 					     .here = here_view(&h, i),
-					     .use = find_text(f, "tally stat --on power --view %s", name),
+					     .use = arena_text(&f->words, "tally stat --on power --view %s", name),
 					     .text = text });
 	return rc;
 }
@@ -242,7 +242,7 @@ static void each_use(void *arg, const char *name)
 
 	if (strcmp(f->last, name)) {
 		f->each(f->arg, name);
-		f->last = find_text(f, "%s", name);
+		f->last = arena_text(&f->words, "%s", name);
 	}
 }
 
@@ -284,9 +284,9 @@ int find_keys(struct find *f)
 
 	for (uint32_t k = 0; (key = plat_key(m, k)) != NULL; k++) {
 		if (strcmp(key, "load"))
-			f->each(f->arg, find_text(f, "%s=", key));
+			f->each(f->arg, arena_text(&f->words, "%s=", key));
 		for (uint32_t i = 0; !strcmp(key, "load") && (name = load_of(m, i, &text)) != NULL; i++)
-			f->each(f->arg, find_text(f, "load=%s", name));
+			f->each(f->arg, arena_text(&f->words, "load=%s", name));
 	}
 	return 0;
 }
@@ -301,9 +301,9 @@ int find_terms(struct find *f)
 
 	for (uint32_t i = 0; rc >= 0 && i < n; i++) {
 		for (uint32_t k = 0; k < d[i].nfilters; k++)
-			f->each(f->arg, find_text(f, "%s/filter=%s", d[i].name, d[i].filter[k].name));
+			f->each(f->arg, arena_text(&f->words, "%s/filter=%s", d[i].name, d[i].filter[k].name));
 		for (size_t k = 0; k < COUNT(all); k++)
-			f->each(f->arg, find_text(f, "%s/%s", d[i].name, all[k]));
+			f->each(f->arg, arena_text(&f->words, "%s/%s", d[i].name, all[k]));
 	}
 	return rc;
 }

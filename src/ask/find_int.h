@@ -47,8 +47,6 @@ struct find {
 void find_add(struct find *f, const struct found *e);
 /* Another name, which is no entry but what somebody may have meant. */
 void find_near(struct find *f, const char *name);
-/* A text of the catalogue's. */
-const char *find_text(struct find *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* Walks: each calls find_add() for what there is. */
 int find_probes(struct find *f);

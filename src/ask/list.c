@@ -131,7 +131,7 @@ static void list_put_row(struct list *l, const struct row *r)
 /* For people a device is the heading over what it has: what stands there. */
 static const char *put_device(struct list *l, const struct ptt_pmu *d)
 {
-	const char *about = an_rows_text(&l->rows, "%s%s", *d->cpus ? "CPUs " : "", d->cpus);
+	const char *about = arena_text(&l->rows.words, "%s%s", *d->cpus ? "CPUs " : "", d->cpus);
 
 	list_put_row(l, &(struct row){ .what = "device",
 				       .device = d->name,
@@ -142,7 +142,7 @@ static const char *put_device(struct list *l, const struct ptt_pmu *d)
 				       .whose = AN_FOR_PROGRAMS });
 	if (!l->verbose || !d->type)
 		return about;
-	return an_rows_text(&l->rows, "%s%sperf's type %u", about, *about ? ", " : "", d->type);
+	return arena_text(&l->rows.words, "%s%sperf's type %u", about, *about ? ", " : "", d->type);
 }
 
 static void put_filters(struct list *l, const struct ptt_pmu *d, const char *about)

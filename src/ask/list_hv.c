@@ -43,7 +43,7 @@ static const char *list_register_where(struct an_rows *t, const struct vf_reg *r
 		return "own strand";
 	if (r->cls == VF_L2_CR)
 		return "own node";
-	return an_rows_text(t, r->cls >= VF_ZAM_PCR ? "chip %u" : "node %u", r->node);
+	return arena_text(&t->words, r->cls >= VF_ZAM_PCR ? "chip %u" : "node %u", r->node);
 }
 
 static const char *list_register_selects(struct an_rows *t, const struct vf_reg *r)
@@ -52,7 +52,7 @@ static const char *list_register_selects(struct an_rows *t, const struct vf_reg 
 	case VF_SPARC_PCR:
 	case VF_MCU_PCR:
 	case VF_ZAM_PCR:
-		return an_rows_text(t, "2 %s events", vf_eventset_name[vf_events_of(r)]);
+		return arena_text(&t->words, "2 %s events", vf_eventset_name[vf_events_of(r)]);
 	case VF_L2_CR:
 		return "class of L2 misses";
 	case VF_MCU_PIC:
@@ -219,7 +219,8 @@ static const char *list_request_levels(struct an_rows *t, const struct gpci_requ
 	for (uint32_t i = 0; (s = gpci_request_at(i)) != NULL; i++)
 		if (s->number == r->number && s->since < since)
 			since = s->since;
-	return r->until == UINT8_MAX ? an_rows_text(t, "%u-", since) : an_rows_text(t, "%u-%u", since, r->until);
+	return r->until == UINT8_MAX ? arena_text(&t->words, "%u-", since) :
+				       arena_text(&t->words, "%u-%u", since, r->until);
 }
 
 /* Setting MMCRH can't be tried: the capabilities say. */
@@ -317,7 +318,7 @@ static void list_requests(struct list_hv *l)
 
 static const char *linux_event(struct an_rows *t, const struct gpci_request *r, const struct gpci_field *f)
 {
-	return r->linux_name && f->linux_name ? an_rows_text(t, "%s_%s", r->linux_name, f->linux_name) : NULL;
+	return r->linux_name && f->linux_name ? arena_text(&t->words, "%s_%s", r->linux_name, f->linux_name) : NULL;
 }
 
 static const char *field_kind(const struct gpci_field *f)
@@ -361,8 +362,8 @@ static void list_fields(struct list_hv *l)
 
 static const char *kernel_rights(struct an_rows *t, const struct k_gpci_about *a)
 {
-	const char *s = an_rows_text(t, "%s%s%s%s", a->collect_privileged ? " all" : "", a->ga ? " general" : "",
-				     a->expanded ? " expanded" : "", a->lab ? " lab" : "");
+	const char *s = arena_text(&t->words, "%s%s%s%s", a->collect_privileged ? " all" : "", a->ga ? " general" : "",
+				   a->expanded ? " expanded" : "", a->lab ? " lab" : "");
 
 	return *s ? s + 1 : "none";
 }

@@ -211,21 +211,21 @@ static double row_time(const struct rows *r)
 
 static const char *id_of(const struct rows *r, const struct cpu_slot *s)
 {
-	return s->cpu < 0 ? "all" : an_rows_text(&r->t->t, "cpu=%d", s->cpu);
+	return s->cpu < 0 ? "all" : arena_text(&r->t->t.words, "cpu=%d", s->cpu);
 }
 
 /* What text has in its last column. */
 static const char *note_of(const struct rows *r, const char *status, const char *why, const struct metric *m)
 {
 	if (!strcmp(status, "invalidated"))
-		return an_rows_text(&r->t->t, "invalidated, %s", why);
+		return arena_text(&r->t->t.words, "invalidated, %s", why);
 	if (!strcmp(status, "offline"))
-		return an_rows_text(&r->t->t, "offline %s", why);
+		return arena_text(&r->t->t.words, "offline %s", why);
 	if (strcmp(status, "ok"))
-		return an_rows_text(&r->t->t, "<%s>", status);
+		return arena_text(&r->t->t.words, "<%s>", status);
 	if (isnan(m->v))
 		return "";
-	return an_rows_text(&r->t->t, m->v < 10 ? "%.3f %s" : m->v < 1000 ? "%.1f %s" : "%.0f %s", m->v, m->unit);
+	return arena_text(&r->t->t.words, m->v < 10 ? "%.3f %s" : m->v < 1000 ? "%.1f %s" : "%.0f %s", m->v, m->unit);
 }
 
 static void slot_row(const struct rows *r, const struct cpu_event *ev, uint32_t slot)
@@ -239,7 +239,7 @@ static void slot_row(const struct rows *r, const struct cpu_event *ev, uint32_t 
 	cpu_spans_text(ev, r->of == OF_INTERVAL ? r->c->before_ns : 0, r->c->now_ns, span, sizeof(span));
 	status = *span ? "invalidated" : s->offline ? "offline" : a.none ? "not counted" : "ok";
 	why = *span      ? span :
-	      s->offline ? an_rows_text(&r->t->t, "since %.3f s", (double)s->since_ns / 1e9) :
+	      s->offline ? arena_text(&r->t->t.words, "since %.3f s", (double)s->since_ns / 1e9) :
 	      a.none     ? "other sessions held the counters all the time" :
 			   "";
 	stat_table_row(r->t, row_time(r), ev->is.name,
@@ -280,7 +280,7 @@ static void reason_row(const struct rows *r, const struct cpu_event *ev)
 					      .share = AN_NONE,
 					      .spread = AN_NONE,
 					      .metric = AN_NONE,
-					      .note = an_rows_text(&r->t->t, "<%s>", status_of(ev)) });
+					      .note = arena_text(&r->t->t.words, "<%s>", status_of(ev)) });
 }
 
 void stat_cpu_rows(struct stat_cpu *c, struct stat_table *t)

@@ -397,7 +397,7 @@ static void put_reason(const struct rows *r)
 	const char *status = src->rc == -TALLY_EPERM ? "not permitted" :
 			     src->rc == -TALLY_EBUSY ? "busy" :
 						       "not supported";
-	const char *word = an_rows_text(&r->t->t, "<%s>", status);
+	const char *word = arena_text(&r->t->t.words, "<%s>", status);
 
 	stat_put_figure(r, &(struct stat_figure){ .delta = AN_NONE,
 						  .value = AN_NONE,
@@ -425,21 +425,21 @@ static const char *vf_id(struct an_rows *t, const struct source *src, uint32_t s
 	const struct vf_reg *r = &vf_regs[src->vf.ask.reg];
 
 	if (r->cls == VF_SPARC_PCR)
-		return an_rows_text(t, "cpu=%u", strand);
-	return an_rows_text(t, r->cls == VF_MCU_PCR ? "node=%u" : "chip=%u", r->node);
+		return arena_text(&t->words, "cpu=%u", strand);
+	return arena_text(&t->words, r->cls == VF_MCU_PCR ? "node=%u" : "chip=%u", r->node);
 }
 
 static void vf_row(const struct rows *r, const struct strand_counter *c, const char *id)
 {
 	const struct source *src = r->src;
-	const char *event = src->vf.event ? src->vf.event->name : an_rows_text(&r->t->t, "0x%x", src->vf.ask.event);
+	const char *event = src->vf.event ? src->vf.event->name : arena_text(&r->t->t.words, "0x%x", src->vf.ask.event);
 
 	stat_put_figure(r, &(struct stat_figure){ .delta = AN_U(c->delta),
 						  .value = AN_U(c->total),
 						  .raw = AN_NONE,
 						  .unit = vf_unit(src),
 						  .id = id,
-						  .name = an_rows_text(&r->t->t, "%s.%s", src->s.name, event),
+						  .name = arena_text(&r->t->t.words, "%s.%s", src->s.name, event),
 						  .status = "ok" });
 }
 
@@ -477,18 +477,18 @@ static void gpci_cell(const struct rows *r, const struct followed *v, uint32_t i
 
 	if (gpci_key(src->pick.r))
 		id = src->pick.r->index == GPCI_BY_VP ?
-			     an_rows_text(t, "partition=%llu.%llu", (unsigned long long)v->id,
-					  (unsigned long long)v->secondary) :
-			     an_rows_text(t, "%s=%llu", gpci_key(src->pick.r), (unsigned long long)v->id);
-	stat_put_figure(r,
-			&(struct stat_figure){ .delta = has_delta ? AN_U(v->delta[i]) : AN_NONE,
-					       .value = none ? AN_NONE : AN_U(counts ? v->total[i] : v->now[i]),
-					       .raw = none ? AN_NONE : AN_U(v->now[i]),
-					       .unit = f->unit,
-					       .id = id,
-					       .status = status,
-					       .name = an_rows_text(t, "%s.%s", src->pick.r->name, f->name),
-					       .note = strcmp(status, "ok") ? an_rows_text(t, "<%s>", status) : NULL });
+			     arena_text(&t->words, "partition=%llu.%llu", (unsigned long long)v->id,
+					(unsigned long long)v->secondary) :
+			     arena_text(&t->words, "%s=%llu", gpci_key(src->pick.r), (unsigned long long)v->id);
+	stat_put_figure(r, &(struct stat_figure){ .delta = has_delta ? AN_U(v->delta[i]) : AN_NONE,
+						  .value = none ? AN_NONE : AN_U(counts ? v->total[i] : v->now[i]),
+						  .raw = none ? AN_NONE : AN_U(v->now[i]),
+						  .unit = f->unit,
+						  .id = id,
+						  .status = status,
+						  .name = arena_text(&t->words, "%s.%s", src->pick.r->name, f->name),
+						  .note = strcmp(status, "ok") ? arena_text(&t->words, "<%s>", status) :
+										 NULL });
 }
 
 static void gpci_rows(const struct rows *r)

@@ -90,8 +90,8 @@ static struct an_rows table_of(const struct stat_run *s, const char *type, const
 {
 	struct an_rows t = { .type = type, .col = col, .ncols = n, .text_skips = 1, .seconds = 1 };
 
-	t.title = an_rows_text(&t, "%s, %.3f s after the start, interval %.3f s", s->view->name, stat_seconds(s),
-			       (double)(s->now - s->before) / 1e9);
+	t.title = arena_text(&t.words, "%s, %.3f s after the start, interval %.3f s", s->view->name, stat_seconds(s),
+			     (double)(s->now - s->before) / 1e9);
 	return t;
 }
 
@@ -435,9 +435,9 @@ static struct an_cell view_link_peer(const struct stat_run *s, struct an_rows *t
 	name[5] = link_name[c->hottest];
 	there = bus ? is_now(bus, follow_find(bus, c->id), name) : UINT64_MAX;
 	if (there == UINT64_MAX)
-		return AN_S(an_rows_text(t, "%c", link_name[c->hottest] - 32));
-	return AN_S(an_rows_text(t, inside ? "%c chip %llu" : "%c node %llu", link_name[c->hottest] - 32,
-				 (unsigned long long)there));
+		return AN_S(arena_text(&t->words, "%c", link_name[c->hottest] - 32));
+	return AN_S(arena_text(&t->words, inside ? "%c chip %llu" : "%c node %llu", link_name[c->hottest] - 32,
+			       (unsigned long long)there));
 }
 
 static void view_put_links(struct stat_run *s)

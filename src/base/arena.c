@@ -91,6 +91,17 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	return p;
 }
 
+const char *arena_text(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	const char *s;
+
+	va_start(ap, fmt);
+	s = arena_vprintf(a, fmt, ap);
+	va_end(ap);
+	return s ? s : "";
+}
+
 void arena_free(struct arena *a)
 {
 	struct arena_chunk *next;

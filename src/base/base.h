@@ -43,6 +43,7 @@ char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 char *arena_vprintf(struct arena *a, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
+const char *arena_text(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3); /* the same; "" when out of memory */
 void arena_free(struct arena *a);
 void arena_reset(struct arena *a); /* as arena_free, but keeps a first chunk for the next use */
 

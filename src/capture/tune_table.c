@@ -195,7 +195,8 @@ static void text_end(struct an_emit *e, const struct an_rows *rows)
 
 static struct an_cell per_mille_cell(struct an_rows *rows, bool is, int64_t per_mille)
 {
-	return is ? (struct an_cell){ .s = an_rows_text(rows, "%lld", (long long)per_mille), .d = (double)per_mille } :
+	return is ? (struct an_cell){ .s = arena_text(&rows->words, "%lld", (long long)per_mille),
+				      .d = (double)per_mille } :
 		    AN_NONE;
 }
 
@@ -294,7 +295,7 @@ static const char *tune_values(const struct tune *t, struct an_rows *rows, enum 
 
 	for (uint32_t v = 0; v <= PTT_TUNE_MOST; v++)
 		if (tune_can_help(t, k, t->before.v[k], v))
-			s = an_rows_text(rows, "%s%s%u", s, *s ? between : "", v);
+			s = arena_text(&rows->words, "%s%s%u", s, *s ? between : "", v);
 	return s;
 }
 
@@ -343,7 +344,7 @@ void tune_plan(struct tune *t)
 		an_rows_add(&rows,
 			    (struct an_cell[]){ AN_S("plan"), AN_S(ptt_tunables[k].name), AN_U(t->before.v[k]),
 						AN_S(view_names[tune_view(t, is)]),
-						AN_S(an_rows_text(&rows, "[%s]", tune_values(t, &rows, is, ","))),
+						AN_S(arena_text(&rows.words, "[%s]", tune_values(t, &rows, is, ","))),
 						AN_S(tune_values(t, &rows, is, " ")),
 						AN_S(tune_values(t, &rows, is, ", ")) });
 	}
