@@ -92,16 +92,12 @@ void an_agg_sort(struct an_agg *a, const struct an_sort *how); /* how NULL: all 
 void an_agg_print(struct buf *to, const struct an_agg *a, unsigned stackindent);
 
 /* printa with a format, once for each row.  Several aggregations of the same keys are joined: a row for
- * each key that one of them has (a missing one counts 0), sorted as `how` says; the first %@ shows the
+ * each key that one of them has (a missing one counts 0), sorted as `how` says (NULL: as they come by default); the first %@ shows the
  * first aggregation and so on, the last one from then on.  A single aggregation is printed in the order
  * that its rows have.  f NULL or empty: keys and values in columns; the empty line before is the caller's.
  * -TALLY_EINVAL: keys don't match, or the format wants more keys than there are.  -TALLY_ENOMEM. */
-int an_agg_printa_sorted(struct buf *to, const struct fmt *f, const struct an_agg *const *aggs, uint32_t n,
-			 unsigned stackindent, const struct an_sort *how, struct err *e);
-/* The same in default order: with a format, and without. */
 int an_agg_printa(struct buf *to, const struct fmt *f, const struct an_agg *const *aggs, uint32_t n,
-		  unsigned stackindent, struct err *e);
-int an_agg_joined(struct buf *to, const struct an_agg *const *aggs, uint32_t n, unsigned stackindent, struct err *e);
+		  unsigned stackindent, const struct an_sort *how, struct err *e);
 
 /* ---- other forms --------------------------------------------------------------- */
 #define AN_JSON_SCHEMA 1

@@ -222,7 +222,7 @@ static int text_printa(struct an_emit *e, const struct an_printa *p, struct err 
 		return 0;
 	if (!p->f)
 		buf_putc(e->to, '\n');
-	return an_agg_printa_sorted(e->to, p->f, p->agg, p->n, e->stackindent, &p->sort, err);
+	return an_agg_printa(e->to, p->f, p->agg, p->n, e->stackindent, &p->sort, err);
 }
 
 static void text_fired(struct an_emit *e, const struct an_firing *f)

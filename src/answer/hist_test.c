@@ -1,4 +1,5 @@
 /* hist_test.c: the three histograms: which rows are shown, their labels, their bars. */
+#include "facts/bucket_of.h"
 #include "answer/test_int.h"
 
 #define HEAD "\n           value  ------------- Distribution ------------- count    \n"

@@ -226,8 +226,8 @@ static int check_keys(const struct an_agg *const *aggs, uint32_t n, const struct
 	return 0;
 }
 
-int an_agg_printa_sorted(struct buf *to, const struct fmt *f, const struct an_agg *const *aggs, uint32_t n,
-			 unsigned stackindent, const struct an_sort *how, struct err *e)
+int an_agg_printa(struct buf *to, const struct fmt *f, const struct an_agg *const *aggs, uint32_t n,
+		  unsigned stackindent, const struct an_sort *how, struct err *e)
 {
 	static const struct an_sort usual;
 	struct table t = { .agg = aggs, .naggs = n, .how = how != NULL ? how : &usual };
@@ -245,15 +245,4 @@ int an_agg_printa_sorted(struct buf *to, const struct fmt *f, const struct an_ag
 	}
 	table_free(&t);
 	return rc;
-}
-
-int an_agg_printa(struct buf *to, const struct fmt *f, const struct an_agg *const *aggs, uint32_t n,
-		  unsigned stackindent, struct err *e)
-{
-	return an_agg_printa_sorted(to, f, aggs, n, stackindent, NULL, e);
-}
-
-int an_agg_joined(struct buf *to, const struct an_agg *const *aggs, uint32_t n, unsigned stackindent, struct err *e)
-{
-	return an_agg_printa_sorted(to, NULL, aggs, n, stackindent, NULL, e);
 }

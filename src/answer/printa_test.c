@@ -12,7 +12,7 @@ static int print(struct buf *b, const char *format, const struct an_agg *const *
 	struct fmt f = { 0 };
 	int rc = fmt_parse(&arena, format, strlen(format), &f, e);
 	if (rc == 0)
-		rc = an_agg_printa_sorted(b, &f, aggs, n, AN_STACKINDENT, how, e);
+		rc = an_agg_printa(b, &f, aggs, n, AN_STACKINDENT, how, e);
 	arena_free(&arena);
 	return rc;
 }
@@ -83,7 +83,7 @@ static void without_a_format_values_stand_in_columns(void **state)
 	struct buf b = { 0 };
 	struct err e = { 0 };
 	const struct an_agg *const list[] = { &m, &c };
-	assert_int_equal(an_agg_joined(&b, list, 2, AN_STACKINDENT, &e), 0);
+	assert_int_equal(an_agg_printa(&b, NULL, list, 2, AN_STACKINDENT, NULL, &e), 0);
 	assert_text(
 		&b,
 		"  ld                                                        3                0               70\n"
@@ -168,7 +168,7 @@ static void running_out_of_memory_is_told(void **state)
 		struct buf b = { 0 };
 		struct err e = { 0 };
 		mem_fail_at(n);
-		int rc = an_agg_printa(&b, &f, list, 2, AN_STACKINDENT, &e);
+		int rc = an_agg_printa(&b, &f, list, 2, AN_STACKINDENT, NULL, &e);
 		bool failed = mem_failed();
 		mem_fail_at(0);
 		assert_true(rc == 0 || rc == -TALLY_ENOMEM);

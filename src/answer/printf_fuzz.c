@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					  .len = data[3] % 4 };
 	if (fmt_parse(&arena, (const char *)data, size < 64 ? size : 64, &f, &e) == 0) {
 		an_printf(&b, &f, v, COUNT(v));
-		an_agg_printa(&b, &f, aggs, COUNT(aggs), AN_STACKINDENT, &e);
+		an_agg_printa(&b, &f, aggs, COUNT(aggs), AN_STACKINDENT, NULL, &e);
 		assert(b.n < 64u << 20);
 	}
 	buf_free(&b);

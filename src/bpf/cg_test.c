@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "facts/bucket_of.h"
 #include "bpf/bpf.h"
 
 enum { ID_BEGIN = 1, ID_END, ID_ERROR, ID_EVENT, ID_RECORD, NCPUS = 2 };

@@ -170,7 +170,6 @@ int64_t vm_map_remove(struct vm_map *m, const void *key);
 /* The slot of a stack of n frames, as get_stackid() chooses it. */
 int64_t vm_map_stack(struct vm_map *m, const uint64_t *frames, uint32_t n, uint64_t flags);
 uint8_t *vm_map_value(const struct vm_map *m, uint64_t slot, uint32_t cpu);
-int vm_rings_open(struct vm *vm, uint32_t map, struct err *e);
 /* Room for a record of n bytes behind a header that says busy; NULL when full. */
 uint32_t *vm_ring_reserve(struct vm_ring *r, uint64_t n);
 

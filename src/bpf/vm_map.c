@@ -204,13 +204,41 @@ static int hash_open(struct vm_map *m)
 	return m->nodes && (m->head || !is_hash(m->def)) ? 0 : -TALLY_ENOMEM;
 }
 
+static int ring_open(struct vm_ring *r, const struct img_map *d, struct err *e)
+{
+	if (r->data)
+		return err_set(e, TALLY_EINVAL, "map %.16s: an image has one map of rings", d->name);
+	r->size = d->max_entries;
+	r->data = mem_alloc((size_t)r->size * 2);
+	return r->data ? 0 : err_set(e, TALLY_ENOMEM, "map %.16s: out of memory", d->name);
+}
+
+/* All CPUs' rings, or the control ring behind them. */
+static int rings_open(struct vm *vm, uint32_t map, struct err *e)
+{
+	const struct img_map *d = &vm->img->map[map];
+	bool control = d->type == IMG_RINGBUF;
+	int rc = 0;
+
+	if (d->max_entries < 64 || d->max_entries > VM_MAP_BYTES_MAX / 4 || d->max_entries & (d->max_entries - 1) ||
+	    d->key_size != (control ? 0 : 4))
+		return err_set(e, TALLY_EINVAL, "map %.16s: a ring of %u bytes is not possible", d->name,
+			       d->max_entries);
+	if (!vm->rings && !(vm->rings = mem_alloc((vm->ncpus + 1) * sizeof(*vm->rings))))
+		return err_set(e, TALLY_ENOMEM, "map %.16s: out of memory", d->name);
+	vm->nrings = vm->ncpus + 1;
+	for (uint32_t i = control ? vm->ncpus : 0; rc == 0 && i < vm->ncpus + control; i++)
+		rc = ring_open(&vm->rings[i], d, e);
+	return rc;
+}
+
 int vm_map_open(struct vm *vm, uint32_t i, struct err *e)
 {
 	const struct img_map *d = &vm->img->map[i];
 	struct vm_map *m = &vm->maps[i];
 	m->def = d;
 	if (d->type == IMG_RINGS || d->type == IMG_RINGBUF)
-		return vm_rings_open(vm, i, e);
+		return rings_open(vm, i, e);
 	if (d->type == IMG_PROGS)
 		return 0;
 	if (d->type > IMG_PROGS)
@@ -248,34 +276,6 @@ void vm_maps_on_cpu(struct vm *vm, uint32_t cpu)
 }
 
 /* ---- rings ---------------------------------------------------------- */
-
-static int ring_open(struct vm_ring *r, const struct img_map *d, struct err *e)
-{
-	if (r->data)
-		return err_set(e, TALLY_EINVAL, "map %.16s: an image has one map of rings", d->name);
-	r->size = d->max_entries;
-	r->data = mem_alloc((size_t)r->size * 2);
-	return r->data ? 0 : err_set(e, TALLY_ENOMEM, "map %.16s: out of memory", d->name);
-}
-
-/* All CPUs' rings, or the control ring behind them. */
-int vm_rings_open(struct vm *vm, uint32_t map, struct err *e)
-{
-	const struct img_map *d = &vm->img->map[map];
-	bool control = d->type == IMG_RINGBUF;
-	int rc = 0;
-
-	if (d->max_entries < 64 || d->max_entries > VM_MAP_BYTES_MAX / 4 || d->max_entries & (d->max_entries - 1) ||
-	    d->key_size != (control ? 0 : 4))
-		return err_set(e, TALLY_EINVAL, "map %.16s: a ring of %u bytes is not possible", d->name,
-			       d->max_entries);
-	if (!vm->rings && !(vm->rings = mem_alloc((vm->ncpus + 1) * sizeof(*vm->rings))))
-		return err_set(e, TALLY_ENOMEM, "map %.16s: out of memory", d->name);
-	vm->nrings = vm->ncpus + 1;
-	for (uint32_t i = control ? vm->ncpus : 0; rc == 0 && i < vm->ncpus + control; i++)
-		rc = ring_open(&vm->rings[i], d, e);
-	return rc;
-}
 
 static uint64_t ring_bytes(uint64_t n)
 {

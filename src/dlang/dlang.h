@@ -426,6 +426,5 @@ void ir_print(const struct d_program *p, struct buf *to);
 int ir_check(const struct d_program *p, struct err *e);
 
 /* Error tags: rows of errtag.def. */
-const char *d_errtag_text(unsigned i); /* i-th tag's name ("D_PDESC_ZERO"), NULL past the end */
 
 #endif

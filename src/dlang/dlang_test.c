@@ -276,25 +276,49 @@ static void goldens_compile_or_fail_as_they_say(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
+static const char *const tags[] = {
+#define ERRTAG(tag, text) #tag,
+#include "dlang/errtag.def"
+#undef ERRTAG
+};
+
 static void every_tag_is_named_by_a_golden(void **state)
 {
 	unsigned bad = 0;
 	(void)state;
-	for (unsigned i = 0; d_errtag_text(i) != NULL; i++) {
+	for (size_t i = 0; i < COUNT(tags); i++) {
 		char start[80];
 		bool found = false;
 		struct dirent *d;
 		DIR *dir = opendir(folder());
 		assert_non_null(dir);
-		snprintf(start, sizeof(start), "err.%s.", d_errtag_text(i));
+		snprintf(start, sizeof(start), "err.%s.", tags[i]);
 		while ((d = readdir(dir)) != NULL)
 			found |= strncmp(d->d_name, start, strlen(start)) == 0;
 		closedir(dir);
 		if (!found)
-			print_error("no golden for %s\n", d_errtag_text(i));
+			print_error("no golden for %s\n", tags[i]);
 		bad += !found;
 	}
 	assert_int_equal(bad, 0);
+}
+
+static void a_fault_of_any_number_has_words(void **state)
+{
+	struct buf known = { 0 }, b = { 0 };
+	uint32_t named = 0;
+
+	(void)state;
+	fault_text(&known, FAULT_UNKNOWN, 0);
+	for (uint64_t i = 0; i < 1u << D_FAULT_BITS; i++) {
+		buf_clear(&b);
+		fault_text(&b, i | 1u << D_FAULT_BITS, 0);
+		assert_true(b.n > 0);
+		named += strcmp(b.p, known.p) != 0;
+	}
+	assert_int_equal(named, FAULT_BADINDEX);
+	buf_free(&known);
+	buf_free(&b);
 }
 
 /* ---- messages ------------------------------------------------------------ */
@@ -593,6 +617,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(goldens_compile_or_fail_as_they_say),
 		cmocka_unit_test(every_tag_is_named_by_a_golden),
+		cmocka_unit_test(a_fault_of_any_number_has_words),
 		cmocka_unit_test(messages_have_the_form_of_dtrace),
 		cmocka_unit_test(tags_stand_before_the_place),
 		cmocka_unit_test(a_long_text_leaves_room_for_the_reason),

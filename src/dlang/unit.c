@@ -17,11 +17,6 @@ static const char *const tags[] = {
 #undef ERRTAG
 };
 
-const char *d_errtag_text(unsigned i)
-{
-	return i < COUNT(tags) ? tags[i] : NULL;
-}
-
 /* ---- messages ------------------------------------------------------------ */
 
 int d_nomem(struct d_unit *u)

@@ -31,21 +31,6 @@ int64_t quantize_least(uint32_t bucket)
 	return 2 * quantize_label(bucket) + 1;
 }
 
-static uint64_t bucket_magnitude(int64_t v)
-{
-	return v < 0 ? -(uint64_t)v : (uint64_t)v;
-}
-
-uint32_t quantize_bucket(int64_t v)
-{
-	if (v == 0)
-		return QUANTIZE_ZERO;
-	uint32_t k = 64 - (uint32_t)__builtin_clzll(bucket_magnitude(v));
-	if (v > 0)
-		return QUANTIZE_ZERO + k;
-	return k < QUANTIZE_ZERO ? QUANTIZE_ZERO - k : 0;
-}
-
 /* ---- lquantize ----------------------------------------------------------------- */
 
 uint32_t lquantize_levels(const struct lquantize *q)
@@ -205,19 +190,6 @@ int64_t llquantize_least(const struct llquantize *q, uint32_t bucket)
 	if (bucket == 0)
 		return INT64_MIN;
 	return bucket > mid ? positive_edge(q, bucket - mid - 1) : 1 - positive_edge(q, mid - bucket);
-}
-
-uint32_t llquantize_bucket(const struct llquantize *q, int64_t v)
-{
-	uint32_t mid = positive_edges(q), below = 0, above = mid;
-	while (below < above) { /* how many positive edges are <= |v| */
-		uint32_t j = below + (above - below) / 2;
-		if ((uint64_t)positive_edge(q, j) <= bucket_magnitude(v))
-			below = j + 1;
-		else
-			above = j;
-	}
-	return v < 0 ? mid - below : mid + below;
 }
 
 uint32_t llquantize_edges(const struct llquantize *q, int64_t *edge)

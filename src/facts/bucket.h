@@ -52,7 +52,6 @@ int llquantize_valid(int64_t factor, int64_t low, int64_t high, int64_t steps, c
  * _least: the smallest value of the bucket; INT64_MIN for bucket 0. */
 int64_t quantize_label(uint32_t bucket);
 int64_t quantize_least(uint32_t bucket);
-uint32_t quantize_bucket(int64_t v);
 
 uint32_t lquantize_levels(const struct lquantize *q);                /* (limit - base) / step; two buckets more */
 int64_t lquantize_label(const struct lquantize *q, uint32_t bucket); /* its start; bucket 0: base */
@@ -63,7 +62,6 @@ uint32_t llquantize_buckets(const struct llquantize *q);
 /* The edge nearest to zero: lower (positive), upper (negative); 0 for the middle. */
 int64_t llquantize_label(const struct llquantize *q, uint32_t bucket);
 int64_t llquantize_least(const struct llquantize *q, uint32_t bucket);
-uint32_t llquantize_bucket(const struct llquantize *q, int64_t v);
 /* Most edges (buckets less one) of any llquantize: the code generator compares against them. */
 #define LLQUANTIZE_EDGES 4096
 /* All edges, ascending, as in the rule above.  Returns how many. */

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "facts/bucket.h"
+#include "facts/bucket_of.h"
 
 /* Values around every power of two, and the ends. */
 static const int64_t probes[] = {
