@@ -64,6 +64,7 @@ offers_of() {
   offers_of "tally trace -qs script-2" script-2.d
   offers_of "tally trace --dump=b" "bind bpf"
   offers_of "tally trace --on=v" vm
+  offers_of "tally trace --on=" "local vm niagara maramba batoka power"
   offers_of "tally stat --profile=" "spec driver opensparc"
   offers_of "tally list ev" events
   offers_of "tally list events page_f" page_faults

@@ -189,6 +189,25 @@ static void the_function_is_19e5_a12e_of_the_root_complex(void **state)
 	bench_close(&b);
 }
 
+static void configuration_space_that_crosses_its_end_is_zeros_and_keeps_nothing(void **state)
+{
+	const uint8_t ones[8] = { 255, 255, 255, 255, 255, 255, 255, 255 };
+	struct vfio_config c, before;
+	uint8_t got[8];
+
+	(void)state;
+	vfio_config_reset(&c);
+	before = c;
+	assert_false(vfio_config_write(&c, VFIO_CONFIG_KEPT - 4, ones, sizeof(ones)));
+	assert_false(vfio_config_write(&c, VFIO_CONFIG_KEPT, ones, sizeof(ones)));
+	assert_memory_equal(&c, &before, sizeof(c));
+	c.writable[0] = 0xff; /* what lies behind */
+	memset(got, 1, sizeof(got));
+	vfio_config_read(&c, VFIO_CONFIG_KEPT - 4, got, sizeof(got));
+	for (size_t i = 0; i < sizeof(got); i++)
+		assert_int_equal(got[i], 0);
+}
+
 static void writing_ones_gives_the_size_of_bar_2_only(void **state)
 {
 	struct bench b;
@@ -828,6 +847,7 @@ int main(void)
 		cmocka_unit_test(the_device_has_nine_regions_and_one_msi),
 		cmocka_unit_test(what_is_not_served_says_so),
 		cmocka_unit_test(the_function_is_19e5_a12e_of_the_root_complex),
+		cmocka_unit_test(configuration_space_that_crosses_its_end_is_zeros_and_keeps_nothing),
 		cmocka_unit_test(writing_ones_gives_the_size_of_bar_2_only),
 		cmocka_unit_test(registers_answer_as_the_driver_knows_them),
 		cmocka_unit_test(reads_of_any_lanes_are_answered_and_writes_of_parts_are_not),

@@ -221,6 +221,18 @@ static void the_chance_of_so_many_wins_is_the_share_of_all_orders(void **state)
 	}
 }
 
+static void the_chance_of_all_blocks_together_is_no_more_and_no_less(void **state)
+{
+	double last = 1;
+
+	(void)state;
+	assert_true(tune_chance(TUNE_BLOCKS, 0) > 1 - 1e-12 && tune_chance(TUNE_BLOCKS, 0) < 1 + 1e-12);
+	for (uint32_t b = 0; b < TUNE_BLOCKS; b++)
+		last /= 70;
+	assert_true(tune_chance(TUNE_BLOCKS, TUNE_BLOCKS * TUNE_LOTS * TUNE_LOTS) > last * (1 - 1e-9));
+	assert_true(tune_chance(TUNE_BLOCKS, TUNE_BLOCKS * TUNE_LOTS * TUNE_LOTS) < last * (1 + 1e-9));
+}
+
 static void a_lot_gives_each_order_as_often(void **state)
 {
 	uint32_t often[256] = { 0 }, orders = 0;
@@ -646,6 +658,7 @@ int main(void)
 		cmocka_unit_test(a_setting_that_does_nothing_is_believed_in_one_run_of_a_thousand_at_most),
 		cmocka_unit_test(a_gain_of_three_per_cent_is_found_in_noise),
 		cmocka_unit_test(the_chance_of_so_many_wins_is_the_share_of_all_orders),
+		cmocka_unit_test(the_chance_of_all_blocks_together_is_no_more_and_no_less),
 		cmocka_unit_test(a_lot_gives_each_order_as_often),
 		cmocka_unit_test(few_of_the_settings_are_measured),
 		cmocka_unit_test(the_model_is_tuned_to_what_its_forecast_says_is_best),

@@ -280,10 +280,44 @@ static void lists_of_cpus_are_held_against_those_online(void **state)
 
 		if (k_ncpus_possible() > 63 && (bad[i][0] == '6' || bad[i][0] == '9'))
 			continue;
-		if (k_cpus_check(bad[i], &e) != -TALLY_EINVAL)
+		if (k_cpus_check(bad[i], &e) != -TALLY_EINVAL || !*e.text)
 			fail_msg("'%s' was taken", bad[i]);
 	}
 	assert_int_equal(k_cpus_check("0", &(struct err){ 0 }), 0);
+	for (long n = 1;; n++) {
+		struct err e = { 0 };
+		bool failed;
+		int rc;
+
+		mem_fail_at(n);
+		rc = k_cpus_check("0", &e);
+		failed = mem_failed();
+		mem_fail_at(0);
+		assert_int_equal(rc, failed ? -TALLY_ENOMEM : 0);
+		if (!failed)
+			break;
+	}
+}
+
+static void a_cpu_beyond_the_last_is_refused_with_the_last(void **state)
+{
+	const uint32_t n = k_ncpus_possible(), far = (n + 63) / 64 * 64;
+	char list[32], words[64];
+
+	(void)state;
+	for (uint32_t cpu = n; cpu <= far; cpu++) {
+		struct err e = { 0 };
+
+		snprintf(list, sizeof(list), "%u", cpu);
+		snprintf(words, sizeof(words),
+			 cpu < far ? "CPU %u is not online" :
+			 n == 1    ? "there is CPU 0" :
+				     "there are CPUs 0 to %u",
+			 cpu < far ? cpu : n - 1);
+		assert_int_equal(k_cpus_check(list, &e), -TALLY_EINVAL);
+		if (!strstr(e.text, words))
+			fail_msg("'%s': %s, not %s", list, e.text, words);
+	}
 }
 
 static void out_of_memory_is_an_error(void **state)
@@ -324,6 +358,7 @@ int main(void)
 		cmocka_unit_test(a_task_that_is_gone_is_told),
 		cmocka_unit_test(threads_of_this_process_are_found),
 		cmocka_unit_test(lists_of_cpus_are_held_against_those_online),
+		cmocka_unit_test(a_cpu_beyond_the_last_is_refused_with_the_last),
 		cmocka_unit_test(out_of_memory_is_an_error),
 	};
 

@@ -57,6 +57,37 @@ static void each_model_answers_for_its_strands(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
+static void a_buffer_at_the_end_of_memory_is_taken_and_one_beyond_is_refused(void **state)
+{
+	const struct {
+		int64_t from_end; /* of the memory; below 0: behind it */
+		uint64_t size;
+		bool taken;
+	} row[] = {
+		{ 64, 64, true }, { 64, 65, false }, { 63, 64, false },
+		{ 0, 64, false }, { -8, 64, false }, { 64, UINT64_MAX, false },
+	};
+	struct model_opts o = of("power");
+	struct hv_transport l;
+	struct err e = { 0 };
+
+	(void)state;
+	opened(&l, &o);
+	for (size_t i = 0; i < COUNT(row); i++) {
+		uint64_t r[3] = { PAPR_GPCI, l.base + l.bytes - (uint64_t)row[i].from_end, row[i].size };
+
+		assert_int_equal(l.op->papr(l.arg, 0, r, &e), 0);
+		assert_int_equal((int64_t)r[0] != H_PRIVILEGE, row[i].taken);
+	}
+	for (uint64_t in_front = 0; in_front <= 64; in_front += 8) {
+		uint64_t r[3] = { PAPR_GPCI, l.base - in_front, 64 };
+
+		assert_int_equal(l.op->papr(l.arg, 0, r, &e), 0);
+		assert_int_equal((int64_t)r[0] != H_PRIVILEGE, !in_front);
+	}
+	transport_close(&l);
+}
+
 static void time_passes_in_advance_only(void **state)
 {
 	static const char *const machine[] = { "niagara", "batoka", "power" };
@@ -310,6 +341,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_model_answers_for_its_strands),
+		cmocka_unit_test(a_buffer_at_the_end_of_memory_is_taken_and_one_beyond_is_refused),
 		cmocka_unit_test(time_passes_in_advance_only),
 		cmocka_unit_test(an_older_hypervisor_grants_the_older_api),
 		cmocka_unit_test(rights_narrow_what_a_guest_may),

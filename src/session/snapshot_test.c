@@ -309,6 +309,42 @@ static void forgotten_keys_take_no_memory(void **state)
 	baseline_free(&x.s);
 }
 
+static void clearing_without_memory(uint8_t type, bool trunc)
+{
+	static const bool all[] = { true };
+
+	for (long n = 1;; n++) {
+		const long before = mem_live();
+		struct fixture x;
+		bool failed;
+		int rc;
+
+		set_up(&x, AGG_COUNT, 1, type);
+		x.fake.still = true;
+		fire(&x.fake, 1);
+		fire(&x.fake, 2);
+		mem_fail_at(n);
+		rc = snapshot_take(&x.t, &x.s);
+		if (rc >= 0)
+			rc = trunc ? snapshot_trunc(&x.t, &x.s, all) : snapshot_clear(&x.t, &x.s);
+		failed = mem_failed();
+		mem_fail_at(0);
+		snapshot_drop(&x.s);
+		baseline_free(&x.s);
+		assert_int_equal(rc, failed ? -TALLY_ENOMEM : 0);
+		assert_int_equal(mem_live(), before);
+		if (!failed)
+			return;
+	}
+}
+
+static void a_clear_that_finds_no_memory_says_so(void **state)
+{
+	(void)state;
+	clearing_without_memory(IMG_PERCPU_HASH, false);
+	clearing_without_memory(IMG_PERCPU_ARRAY, true); /* keys can't be taken out */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -318,6 +354,7 @@ int main(void)
 		cmocka_unit_test(extremes_merge_what_was_set),
 		cmocka_unit_test(a_cleared_minimum_starts_again),
 		cmocka_unit_test(forgotten_keys_take_no_memory),
+		cmocka_unit_test(a_clear_that_finds_no_memory_says_so),
 	};
 
 	return cmocka_run_group_tests_name("session: snapshot", tests, NULL, NULL);
