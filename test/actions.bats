@@ -51,6 +51,24 @@ leave 1" ]
   [[ "$output" == *"goes on"* ]]
 }
 
+@test "trace shows the bytes of the kernel's arrays, whatever they say" {
+  run "$TALLY" trace -qn 'BEGIN { trace(curthread->comm); exit(0); }'
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"         0: 74 61 6c 6c 79 00 "*"  tally..........."* ]]
+}
+
+@test "tracemem of what can't be read fires ERROR" {
+  run "$TALLY" trace -qn 'BEGIN { tracemem(8, 16); } ERROR { printf("%d %d\n", arg4 == DTRACEFLT_BADADDR, arg5); exit(0); }'
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"1 8"* ]]
+}
+
+@test "a clause that only raises a signal prints a line, as one that prints does" {
+  run --separate-stderr "$TALLY" trace -wn 'syscall::chdir:entry /pid == $target/ { raise(SIGCONT); }' -c 'sh -c "cd /"'
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"chdir:entry"* ]]
+}
+
 @test "in the vm there is nobody to signal and no time to waste" {
   run --separate-stderr "$TALLY" trace --on=vm -wqn 'BEGIN { raise(SIGTERM); exit(0); }'
   [ "$status" -eq 3 ]

@@ -20,7 +20,7 @@
  * does it; printf() has such strings as they are, unless a terminal would obey them. */
 struct an_value {
 	uint8_t kind;  /* enum slot_kind */
-	uint8_t width; /* INT: 1 2 4 8; 0 counts as 8 */
+	uint8_t width; /* INT: 1 2 4 8; 0 counts as 8. FLOAT: 4 8 16, its bytes in s */
 	bool is_signed;
 	bool visible; /* it goes to a terminal: control bytes of its text are shown as \x1b */
 	bool raw;     /* STRING, BYTES: traced as bytes, not as text */

@@ -12,6 +12,8 @@
 uint64_t an_bits(const struct an_value *v);
 /* Its decimal digits, signed as its type, right-justified to width. */
 void an_decimal(struct buf *to, const struct an_value *v, int width);
+/* What a FLOAT is; of fewer bytes than it needs: 0. */
+long double an_float(const struct an_value *v);
 /* Bytes up to the first NUL; "" for what has no text. */
 size_t an_text_len(const struct an_value *v);
 /* Whether those bytes may go to a terminal as they are. */

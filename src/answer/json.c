@@ -3,6 +3,7 @@
  * those above 2^53: readers that care have 64 bits.  Schema AN_JSON_SCHEMA:
  * fields may be added to an object, none changes its meaning.
  */
+#include <math.h>
 #include <string.h>
 
 #include "answer/answer_int.h"
@@ -32,6 +33,8 @@ void an_json_value(struct buf *to, const struct an_value *v)
 		json_put_frames(to, v);
 	else if (v->kind == SLOT_INT)
 		an_decimal(to, v, 0);
+	else if (v->kind == SLOT_FLOAT && isfinite(an_float(v)))
+		buf_printf(to, "%.*Lg", 17, an_float(v));
 	else if (v->kind == SLOT_BYTES && !an_printable(v))
 		json_put_hex(to, v);
 	else if (v->s == NULL && v->kind != SLOT_STRING && v->kind != SLOT_BYTES)

@@ -23,7 +23,7 @@ static int printf_bound_width(int64_t n)
 
 struct an_field an_field(const struct fmt_spec *f, const struct an_value *v, uint32_t n, uint32_t *at)
 {
-	struct an_field w = { f->width, f->prec, f->left };
+	struct an_field w = { f->width, f->prec > 0 ? f->prec : -1, f->left };
 	if (f->width_star && *at < n) {
 		int64_t star = v[(*at)++].i;
 		w.left |= star < 0; /* as in C: a negative width is the flag - */
@@ -31,7 +31,7 @@ struct an_field an_field(const struct fmt_spec *f, const struct an_value *v, uin
 	}
 	if (f->prec_star && *at < n) {
 		int64_t star = v[(*at)++].i;
-		w.prec = star < 0 ? -1 : printf_bound_width(star);
+		w.prec = star <= 0 ? -1 : printf_bound_width(star);
 	}
 	return w;
 }
@@ -64,17 +64,9 @@ static void printf_put_plain(struct buf *to, bool minus, unsigned long long v)
 	buf_put(to, p, (size_t)(text + sizeof(text) - p));
 }
 
-static void printf_put_number(struct buf *to, const struct fmt_spec *f, const struct an_field *w, char conv,
-			      unsigned long long bits)
+/* The percent sign and the flags of a conversion for C's own printf; where it goes on. */
+static char *printf_flags(char *p, const struct fmt_spec *f, const struct an_field *w)
 {
-	char format[16], *p = format;
-
-	if ((conv == 'd' || conv == 'u') && w->width <= 0 && w->prec < 0 && !f->plus && !f->space && !f->group) {
-		bool minus = conv == 'd' && (long long)bits < 0;
-
-		printf_put_plain(to, minus, minus ? 0 - bits : bits);
-		return;
-	}
 	*p++ = '%';
 	if (w->left)
 		*p++ = '-';
@@ -88,10 +80,36 @@ static void printf_put_number(struct buf *to, const struct fmt_spec *f, const st
 		*p++ = '#';
 	if (f->group)
 		*p++ = '\'';
+	return p;
+}
+
+static void printf_put_number(struct buf *to, const struct fmt_spec *f, const struct an_field *w, char conv,
+			      unsigned long long bits)
+{
+	char format[16], *p = format;
+
+	if ((conv == 'd' || conv == 'u') && w->width <= 0 && w->prec < 0 && !f->plus && !f->space && !f->group) {
+		bool minus = conv == 'd' && (long long)bits < 0;
+
+		printf_put_plain(to, minus, minus ? 0 - bits : bits);
+		return;
+	}
+	p = printf_flags(p, f, w);
 	memcpy(p, "*.*ll", 5);
 	p[5] = conv;
 	p[6] = '\0';
 	buf_printf(to, format, w->width > 0 ? w->width : 0, w->prec, bits);
+}
+
+static void printf_put_float(struct buf *to, const struct fmt_spec *f, const struct an_field *w,
+			     const struct an_value *v)
+{
+	char format[16], *p = printf_flags(format, f, w);
+
+	memcpy(p, "*.*L", 4);
+	p[4] = f->conv;
+	p[5] = '\0';
+	buf_printf(to, format, w->width > 0 ? w->width : 0, w->prec, an_float(v));
 }
 
 static void printf_put_integer(struct buf *to, const struct fmt_spec *f, const struct an_field *w,
@@ -245,6 +263,13 @@ void an_convert(struct buf *to, const struct fmt_spec *f, const struct an_field 
 		break;
 	case 'C':
 		printf_put_escaped(to, w, &c, 1);
+		break;
+	case 'e':
+	case 'E':
+	case 'f':
+	case 'g':
+	case 'G':
+		(v->kind == SLOT_FLOAT ? printf_put_float : printf_put_integer)(to, f, w, v);
 		break;
 	case 'T':
 	case 'Y':

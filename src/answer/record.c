@@ -67,7 +67,7 @@ static int record_column_width(enum column kind, uint8_t bytes)
 /* Text in a column, or a hex dump. quiet: text alone. */
 static void record_put_text(struct buf *to, const struct an_value *v, int width, bool quiet)
 {
-	if (!an_printable(v)) {
+	if (v->kind != SLOT_FLOAT && !an_printable(v)) {
 		an_hexdump(to, v->s, v->kind == SLOT_BYTES ? v->len : an_text_len(v));
 		return;
 	}
@@ -87,8 +87,11 @@ void an_trace(struct buf *to, const struct an_value *v, bool quiet)
 			buf_putc(to, ' ');
 		an_decimal(to, v, quiet ? 0 : record_column_width(v->is_signed ? SIGNED : UNSIGNED, v->width));
 		break;
-	case SLOT_STRING:
 	case SLOT_BYTES:
+		an_hexdump(to, v->s, v->len);
+		break;
+	case SLOT_STRING:
+	case SLOT_FLOAT:
 		record_put_text(to, v, 33, quiet);
 		break;
 	case SLOT_KSTACK:

@@ -73,14 +73,15 @@ static void strings_end_at_their_length_or_at_nul(void **state)
 	assert_text(&b, "");
 }
 
-static void bytes_are_text_if_they_can_be_read(void **state)
+static void bytes_are_a_dump_also_if_they_could_be_read(void **state)
 {
 	(void)state;
 	struct buf b = { 0 };
 	struct an_value text = BYTES("eth0\0\0\0\0"), raw = BYTES("\x01\x02xyz\xff"
 								  "0123456789abc");
 	an_trace(&b, &text, true);
-	assert_text(&b, "eth0");
+	assert_text(&b, "\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  0123456789abcdef\n"
+			"         0: 65 74 68 30 00 00 00 00                          eth0....\n");
 	an_trace(&b, &raw, false);
 	assert_text(&b, "\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  0123456789abcdef\n"
 			"         0: 01 02 78 79 7a ff 30 31 32 33 34 35 36 37 38 39  ..xyz.0123456789\n"
@@ -158,7 +159,7 @@ int main(void)
 		cmocka_unit_test(integers_stand_in_columns_of_their_size),
 		cmocka_unit_test(strings_and_symbols_are_padded),
 		cmocka_unit_test(strings_end_at_their_length_or_at_nul),
-		cmocka_unit_test(bytes_are_text_if_they_can_be_read),
+		cmocka_unit_test(bytes_are_a_dump_also_if_they_could_be_read),
 		cmocka_unit_test(names_cannot_drive_a_terminal),
 		cmocka_unit_test(stacks_are_indented_lines),
 		cmocka_unit_test(listing_puts_the_name_last),

@@ -25,6 +25,21 @@ void an_decimal(struct buf *to, const struct an_value *v, int width)
 		buf_printf(to, "%*llu", width, (unsigned long long)an_bits(v));
 }
 
+long double an_float(const struct an_value *v)
+{
+	float f = 0;
+	double d = 0;
+	long double l = 0;
+
+	if (v->s == NULL || v->len < v->width)
+		return 0;
+	memcpy(v->width == sizeof(f) ? (void *)&f :
+	       v->width == sizeof(d) ? (void *)&d :
+				       (void *)&l,
+	       v->s, v->width < sizeof(l) ? v->width : sizeof(l));
+	return v->width == sizeof(f) ? (long double)f : v->width == sizeof(d) ? (long double)d : l;
+}
+
 size_t an_text_len(const struct an_value *v)
 {
 	return v->s == NULL ? 0 : strnlen(v->s, v->len);
@@ -56,6 +71,8 @@ void an_bare(struct buf *to, const struct an_value *v)
 {
 	if (v->kind == SLOT_INT)
 		an_decimal(to, v, 0);
+	else if (v->kind == SLOT_FLOAT)
+		buf_printf(to, "%Lg", an_float(v));
 	else if (v->s == NULL && v->kind != SLOT_STRING && v->kind != SLOT_BYTES)
 		buf_printf(to, "0x%llx", (unsigned long long)v->i);
 	else if (v->visible)
@@ -123,7 +140,7 @@ int an_compare(const struct an_value *a, const struct an_value *b)
 		return AN_ORDER(a->kind, b->kind);
 	if (an_is_stack(a))
 		return compare_stacks(a, b);
-	if (a->kind == SLOT_BYTES)
+	if (a->kind == SLOT_BYTES || a->kind == SLOT_FLOAT)
 		return compare_bytes(a->s, a->s ? a->len : 0, b->s, b->s ? b->len : 0);
 	if (a->kind != SLOT_INT) {
 		int c = compare_bytes(a->s, an_text_len(a), b->s, an_text_len(b));

@@ -339,6 +339,13 @@ int file_out_open(struct bytes_out *ret, const char *path, struct err *e)
 	return 0;
 }
 
+int file_out_empty(struct bytes_out *out)
+{
+	const struct file_out *f = out->arg;
+
+	return ftruncate(f->fd, 0) < 0 || lseek(f->fd, 0, SEEK_SET) < 0 ? -TALLY_EIO : 0;
+}
+
 int file_out_close(struct bytes_out *out)
 {
 	struct file_out *f = out->arg;

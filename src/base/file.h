@@ -53,6 +53,7 @@ int file_write_open(const char *path, enum file_origin *origin);
 /* Creates a file (or empties it, unless it is inherited), or writes to standard output for "-". `patch` is there for a
  * regular file that was named and is not inherited. */
 int file_out_open(struct bytes_out *ret, const char *path, struct err *e);
+int file_out_empty(struct bytes_out *out); /* what was put is gone; -TALLY_EIO: this is no such file */
 int file_out_close(struct bytes_out *out); /* -TALLY_EIO: the last bytes did not arrive */
 
 /* ---- what several processes share --------------------------------------------------- */

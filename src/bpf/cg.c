@@ -55,15 +55,21 @@ uint32_t cg_stack_frames(const struct bpf_opts *o)
 
 #define GENERATIONS_MOST 32768u /* processes at a time; memory is taken for those that are there */
 
+/* How many elements variable x can have; 0: not even one. */
+uint32_t cg_var_room(const struct cg *g, uint32_t x)
+{
+	return g->o->dynvar_bytes / (g->p->var[x].key_size + g->p->var[x].value_size);
+}
+
 static void map_var(struct cg *g, struct img_map *m)
 {
 	const struct d_var *v = &g->p->var[m->id];
-	uint32_t n = g->o->dynvar_bytes / (v->key_size + v->value_size);
+	uint32_t n = cg_var_room(g, m->id);
 
 	m->type = IMG_HASH;
 	m->key_size = v->key_size;
 	m->value_size = v->value_size;
-	m->max_entries = n < 16 ? 16 : n;
+	m->max_entries = n ? n : 1;
 }
 
 static void map_agg(struct cg *g, struct img_map *m)
@@ -302,6 +308,7 @@ static void cg_emit_clause(struct cg *g, struct plan *pl, uint32_t k)
 		g->epid = k;
 	else
 		g->epid = epid_of(g, g->in_error ? g->o->error_probe : g->probe->id, (uint32_t)(c - g->p->clause));
+	g->clause_end = pl->end[k];
 	g->fault_label = g->in_error && !c->speculates ? pl->end[k] : cg_label(g);
 	g->clause_faults = false;
 	if (cg_is_call(g) && !g->in_error && pl->nown > 1)

@@ -96,8 +96,8 @@ struct cg {
 	/* the clause being generated */
 	const struct d_clause *clause;
 	struct cg_reg *reg;
-	uint32_t *ir_label;               /* labels of the clause in ours */
-	uint32_t epid, line, fault_label; /* epid: of a system call its index in the row */
+	uint32_t *ir_label;                           /* labels of the clause in ours */
+	uint32_t epid, line, fault_label, clause_end; /* epid: of a system call its index in the row */
 	bool in_error, clause_faults;
 };
 
@@ -141,6 +141,7 @@ int cg_place_objects(struct cg *g, const struct d_clause *const *clause, uint32_
 
 /* cg.c */
 uint32_t cg_stack_frames(const struct bpf_opts *o); /* that a kept stack has room for */
+uint32_t cg_var_room(const struct cg *g, uint32_t x);
 uint32_t cg_map_index(struct cg *g, enum img_map_use use, uint32_t id);
 /* The ring of this CPU (whose number R0 holds), the same with a wake-up, or the control ring. speculates: the record counts for a speculation. */
 enum cg_ring { CG_RING_CPU, CG_RING_CPU_WAKE, CG_RING_CONTROL };

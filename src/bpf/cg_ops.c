@@ -733,9 +733,14 @@ static void op_owriten(struct cg *g, const struct ir_ins *i)
 	cg_put(g, fine);
 }
 
+/* What the tracer runs itself, it runs by a system call: the kernel's frames are not the probe's. */
 static void op_ostack(struct cg *g, const struct ir_ins *i)
 {
 	cg_zero(g, cg_obj(g, i->o, i->O, R4), i->s);
+	if (!i->x && g->probe->cls == IMG_TEST) {
+		cg_imm(g, R0, 0);
+		return;
+	}
 	cg_mov(g, R1, R6);
 	cg_addr(g, R2, i->o, i->O);
 	cg_imm(g, R3, i->s);
@@ -787,6 +792,15 @@ static void op_dynget(struct cg *g, const struct ir_ins *i)
 	cg_put(g, end);
 }
 
+/* A drop ends the clause, without an error; what it had recorded is not told. */
+static void ops_drop_variable(struct cg *g)
+{
+	cg_count(g, offsetof(struct img_drops, dynvars));
+	if (g->clause->speculates)
+		cg_spec_give_back(g, cg_obj(g, g->clause->record, 0, R4));
+	cg_jmp(g, g->clause_end);
+}
+
 static void op_dynset(struct cg *g, const struct ir_ins *i)
 {
 	uint32_t n = g->p->var[i->x].value_size, keep = cg_label(g), end = cg_label(g);
@@ -803,13 +817,18 @@ static void op_dynset(struct cg *g, const struct ir_ins *i)
 	cg_ins(g, I_CALL(map_delete_elem));
 	cg_jmp(g, end);
 	cg_put(g, keep);
+	if (!cg_var_room(g, i->x)) {
+		ops_drop_variable(g);
+		cg_put(g, end);
+		return;
+	}
 	cg_map(g, R1, cg_map_index(g, IMG_VAR, i->x));
 	cg_addr(g, R2, i->p, 0);
 	cg_addr(g, R3, i->o, 0);
 	cg_imm(g, R4, MAP_ANY);
 	cg_ins(g, I_CALL(map_update_elem));
 	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), end);
-	cg_count(g, offsetof(struct img_drops, dynvars));
+	ops_drop_variable(g);
 	cg_put(g, end);
 }
 

@@ -5,6 +5,9 @@
  * behind what is recorded, and behind them nothing may stand that can't be taken back. Source: DTrace Guide, "Speculative
  * Tracing"; the words are dtrace(1)'s. Both arms of an if are alternatives: what stands in one is not behind what stands in the other.
  */
+#include <string.h>
+
+#include "dlang/parse_int.h"
 #include "dlang/type_int.h"
 
 enum { ORDER_RECORDED = 1, ORDER_SPECULATED = 2, ORDER_COMMITTED = 4 };
@@ -21,6 +24,8 @@ bool action_is_destructive(uint8_t kind)
 	case ACT_CHILL:
 	case ACT_RAISE:
 	case ACT_STOP:
+	case ACT_SYSTEM:
+	case ACT_FREOPEN:
 	case ACT_BREAKPOINT:
 	case ACT_PANIC:
 		return true;
@@ -97,4 +102,71 @@ int action_order_aggregation(struct d_unit *u, uint32_t line)
 		return order_fail(u, line, D_AGG_SPEC, "aggregating actions", "speculate( )");
 	u->order |= ORDER_RECORDED;
 	return 0;
+}
+
+/* ---- tracemem() and freopen() ---------------------------------------------- */
+
+#define TRACEMEM_MOST 16384u /* bytes: half of what a record may be */
+
+/* tracemem(address, bytes, how many): the bytes there are a place of an array's type. */
+int cook_tracemem(struct d_unit *u, struct d_stmt *s, struct d_node *n)
+{
+	const struct d_type *chars;
+	struct d_node *at;
+	int rc = check_call(u, n);
+
+	for (uint32_t i = 0; i < n->narg && rc == 0; i++)
+		if (n->arg[i]->kind == N_AGG || call_is_void(n->arg[i]))
+			rc = d_fail(u, n->line, i == 1 ? D_TRACEMEM_SIZE : D_TRACEMEM_ADDR,
+				    "tracemem( ) argument #%u has no value", i + 1);
+		else if ((rc = cook_value(u, &n->arg[i])) == 0)
+			rc = decay(u, &n->arg[i]);
+	if (rc < 0)
+		return rc;
+	if (!ty_is_scalar(n->arg[0]->type))
+		return d_fail(u, n->line, D_TRACEMEM_ADDR,
+			      "tracemem( ) argument #1 is incompatible with prototype:\n\tprototype: pointer or "
+			      "integer\n\t argument: %s",
+			      type_name(u, n->arg[0]->type));
+	if (n->arg[1]->kind != N_INT || !ty_is_int(n->arg[1]->type) || n->arg[1]->ival <= 0)
+		return d_fail(u, n->line, D_TRACEMEM_SIZE,
+			      "tracemem( ) argument #2 must be a non-zero positive integral constant expression");
+	if (n->arg[1]->ival > TRACEMEM_MOST)
+		return d_fail(u, n->line, D_TRACEMEM_SIZE,
+			      "tracemem( ) argument #2 is %lld, and at most %u bytes can be traced",
+			      (long long)n->arg[1]->ival, TRACEMEM_MOST);
+	if (n->narg == 3 && !ty_is_int(n->arg[2]->type))
+		return d_fail(
+			u, n->line, D_PROTO_ARG,
+			"tracemem( ) argument #3 is incompatible with prototype:\n\tprototype: int\n\t argument: %s",
+			type_name(u, n->arg[2]->type));
+	chars = type_array(u, u->base[B_CHAR], (uint32_t)n->arg[1]->ival);
+	at = node_new(u, N_DEREF, n->line);
+	if (chars == NULL || at == NULL)
+		return -TALLY_ENOMEM;
+	at->a = n->arg[0];
+	at->type = chars;
+	if (at->a->type->kind != TY_PTR && (rc = convert(u, &at->a, u->base[B_VOIDPTR])) < 0)
+		return rc;
+	if (n->narg == 3 && (rc = convert(u, &n->arg[2], u->base[B_LONG])) < 0)
+		return rc;
+	n->arg[1] = at;
+	if (n->narg == 3)
+		n->arg[0] = n->arg[1], n->arg[1] = n->arg[2];
+	s->arg = n->narg == 3 ? n->arg : n->arg + 1;
+	s->narg = n->narg - 1;
+	return 0;
+}
+
+int cook_freopen(struct d_unit *u, struct d_stmt *s, struct d_node *n)
+{
+	/* "" is the file in the beginning: here alone a format may be empty */
+	bool back = n->narg == 1 && n->arg[0]->kind == N_STR && n->arg[0]->len == 0;
+
+	if (back)
+		return 0;
+	if (n->narg != 0 && n->arg[0]->kind == N_STR &&
+	    (strcmp(n->arg[0]->str, ".") == 0 || strcmp(n->arg[0]->str, "..") == 0))
+		return d_fail(u, n->line, D_FREOPEN_INVALID, "freopen( ) argument #1 cannot be \"%s\"", n->arg[0]->str);
+	return cook_printf(u, s, n);
 }

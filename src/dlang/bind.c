@@ -604,8 +604,16 @@ static int bind_clause(struct d_unit *u, struct d_clausenode *c)
 	if (rc == 0)
 		rc = bind_statements(u, c->stmts);
 	u->region = "predicate";
-	if (rc == 0 && c->pred != NULL)
-		rc = bind_node(u, c->pred);
+	if (c->pred != NULL && rc != -TALLY_ENOMEM) {
+		/* a wrong name of the predicate is told before one of the actions, behind which it stands */
+		struct err of_actions = *u->err;
+		*u->err = (struct err){ 0 };
+		int of_predicate = bind_node(u, c->pred);
+		if (of_predicate == 0)
+			*u->err = of_actions;
+		else
+			rc = of_predicate;
+	}
 	u->region = NULL;
 	if (c->of_library)
 		c->nprobes = 0;

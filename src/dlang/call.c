@@ -368,11 +368,9 @@ static int cook_trace(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 	const struct d_type *t = n->arg[0]->type;
 	if (t->kind == TY_VOID)
 		return d_fail(u, n->line, D_TRACE_VOID, "trace( ) may not be applied to a void expression");
-	if (t->kind == TY_FLOAT || ((ty_is_sou(t) || t->kind == TY_ARRAY) && place_root(n->arg[0]) == NULL))
+	if ((t->kind == TY_FLOAT || ty_is_sou(t) || t->kind == TY_ARRAY) && place_root(n->arg[0]) == NULL)
 		return d_fail(u, n->line, D_UNSUPPORTED, "trace( ) of a value of type %s is not supported yet",
 			      type_name(u, t));
-	if (ty_is_char_array(t) && (rc = to_string(u, &n->arg[0])) < 0)
-		return rc;
 	s->arg = n->arg;
 	s->narg = 1;
 	return 0;
@@ -457,7 +455,12 @@ static int cook_action(struct d_unit *u, struct d_stmt *s)
 	case ACT_TRACE:
 		return cook_trace(u, s, n);
 	case ACT_PRINTF:
+	case ACT_SYSTEM:
 		return cook_printf(u, s, n);
+	case ACT_FREOPEN:
+		return cook_freopen(u, s, n);
+	case ACT_TRACEMEM:
+		return cook_tracemem(u, s, n);
 	case ACT_PRINTA:
 		return cook_printa(u, s, n);
 	case ACT_CLEAR:

@@ -214,7 +214,12 @@ enum d_actkind {
 	ACT_NORMALIZE,
 	ACT_DENORMALIZE, /* agg; TRUNC and NORMALIZE have a slot or none */
 	ACT_COMMIT,
-	ACT_DISCARD, /* one INT slot: the speculation, 0 when there is nothing to do */
+	ACT_DISCARD,   /* one INT slot: the speculation, 0 when there is nothing to do */
+	ACT_TRACEMEM,  /* BYTES, and INT (how many of them, negative: all) or none */
+	ACT_SYSTEM,    /* as PRINTF: a command */
+	ACT_FREOPEN,   /* as PRINTF: a file */
+	ACT_FTRUNCATE, /* no slot */
+	ACT_SETOPT,    /* one or two STRING slots */
 	/* these are over when the program has run: a d_action has none of them */
 	ACT_SPECULATE,
 	ACT_CHILL,

@@ -160,6 +160,7 @@ static int statement_act(struct lw *l, struct d_clause *c, const struct d_stmt *
 {
 	if (st->act >= ACT_SPECULATE) {
 		statement_effect(l, c, st);
+		c->silent = false;
 		return 0;
 	}
 	struct d_action *a = &c->acts[c->nacts++];
@@ -210,6 +211,14 @@ static uint32_t count_acts(const struct d_stmt *st)
 		     st->kind == ST_IF  ? count_acts(st->then) + count_acts(st->other) :
 					  0;
 	return n;
+}
+
+static bool has_action(const struct d_stmt *st)
+{
+	for (; st; st = st->next)
+		if (st->kind == ST_ACT || (st->kind == ST_IF && (has_action(st->then) || has_action(st->other))))
+			return true;
+	return false;
 }
 
 static bool has_speculate(const struct d_stmt *st)
@@ -329,7 +338,7 @@ static int lower_clause(struct lw *l, struct d_clause *c, const struct d_clausen
 	c->acts = arena_alloc(&l->u->arena, (nacts + 1) * sizeof(*c->acts));
 	if (!c->acts)
 		return -1;
-	if (nacts || n->is_default || c->speculates) {
+	if (n->is_default || has_action(n->stmts)) {
 		c->record = lw_object(l, IR_OBJ_TEMP, D_RECORD_HDR, "record");
 		c->record_size = D_RECORD_HDR + (c->speculates ? 8 : 0);
 	}

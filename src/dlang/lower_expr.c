@@ -441,6 +441,7 @@ void lw_slot(struct lw *l, const struct d_node *n, ir_obj o, const struct slot *
 		lw_string_slot(l, n, o, s->offset, s->size, in_key);
 		break;
 	case SLOT_BYTES:
+	case SLOT_FLOAT:
 		lw_zero(l, o, s->offset, s->size);
 		bytes_to(l, n, o, s->offset);
 		break;

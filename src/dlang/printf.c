@@ -15,7 +15,7 @@ struct args {
 	struct d_unit *u;
 	struct d_stmt *s;
 	struct d_node *call;
-	const char *name; /* printf or printa */
+	const char *name; /* printf, printa, system ... */
 	unsigned conv;    /* number of the conversion, from 1 */
 };
 
@@ -65,6 +65,8 @@ static bool value_fits(const struct fmt_spec *f, const struct d_type *t)
 		return ty_is_scalar(t) || t->kind == TY_SYM;
 	case FMT_STACK:
 		return t->kind == TY_STACK;
+	case FMT_FLOAT:
+		return t->kind == TY_FLOAT;
 	default:
 		return false;
 	}
@@ -165,7 +167,7 @@ static bool takes_value(const struct fmt_spec *f)
 
 int cook_printf(struct d_unit *u, struct d_stmt *s, struct d_node *call)
 {
-	struct args g = { u, s, call, "printf", 0 };
+	struct args g = { u, s, call, d_calls[call->call].name, 0 };
 	unsigned next = 1;
 	int rc = check_call(u, call);
 	if (rc < 0 || (rc = parse_format(&g)) < 0)
@@ -177,9 +179,9 @@ int cook_printf(struct d_unit *u, struct d_stmt *s, struct d_node *call)
 	}
 	if (next < call->narg)
 		return d_fail(u, call->line, D_PRINTF_ARG_EXTRA,
-			      "printf( ) prototype mismatch: only %u arguments required by this "
+			      "%s( ) prototype mismatch: only %u arguments required by this "
 			      "format string",
-			      next - 1);
+			      g.name, next - 1);
 	s->arg = call->arg + 1;
 	s->narg = call->narg - 1;
 	return 0;

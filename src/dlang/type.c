@@ -275,10 +275,16 @@ struct slot d_slot_of(const struct d_type *t, bool in_key)
 		s.kind = t->sym;
 		s.size = t->sym >= SLOT_UADDR ? SLOT_WHERE_BYTES + 8 : 8;
 		break;
+	case TY_FLOAT:
+		s.kind = SLOT_FLOAT;
+		s.width = (uint8_t)t->size;
+		s.size = (t->size + 7) & ~7u;
+		break;
 	case TY_STRUCT:
 	case TY_UNION:
 	case TY_ARRAY:
 		s.kind = SLOT_BYTES;
+		s.bytes = t->size;
 		s.size = (t->size + 7) & ~7u;
 		break;
 	default:

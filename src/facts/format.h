@@ -15,7 +15,7 @@ enum fmt_arg {
 	FMT_STRING, /* s S: a string or bytes */
 	FMT_ADDR,   /* a A: kernel or user symbol; p is FMT_INT */
 	FMT_STACK,  /* k */
-	FMT_FLOAT,  /* e f g: parsed, refused by the compiler */
+	FMT_FLOAT,  /* e E f g G: a floating-point value */
 };
 
 struct fmt_spec {

@@ -9,6 +9,7 @@
  *   INT      8 bytes, the value sign- or zero-extended from `width` bytes
  *   STRING   `size` bytes, NUL-terminated, zero-padded
  *   BYTES    `size` bytes of a struct or array, zero-padded to 8
+ *   FLOAT    a float, double or long double of `width` bytes, zero-padded to 8
  *   KSTACK   in a record: `frames` x 8 bytes, innermost first, 0 ends
  *            in a key: 8 bytes, a stack id (see STACK_ID_*)
  *   USTACK   8 bytes pid, 8 bytes generation, then as KSTACK
@@ -28,6 +29,7 @@ enum slot_kind {
 	SLOT_INT,
 	SLOT_STRING,
 	SLOT_BYTES,
+	SLOT_FLOAT,
 	SLOT_KSTACK,
 	SLOT_USTACK,
 	SLOT_KSYM,  /* sym(): mod`name+0xoff where needed */
@@ -41,11 +43,12 @@ enum slot_kind {
 
 struct slot {
 	uint8_t kind;    /* enum slot_kind */
-	uint8_t width;   /* INT: 1, 2, 4 or 8 bytes as typed in D */
+	uint8_t width;   /* INT: 1, 2, 4 or 8 bytes as typed in D; FLOAT: 4, 8 or 16 */
 	bool is_signed;  /* INT */
 	uint16_t frames; /* stacks: most frames asked for */
 	uint32_t offset; /* from the start of the record or key */
 	uint32_t size;   /* bytes taken, a multiple of 8 */
+	uint32_t bytes;  /* BYTES: those of them that are the value's */
 };
 
 #define SLOT_WHERE_BYTES 16u /* pid and generation, in front of what is of user memory */

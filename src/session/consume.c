@@ -10,6 +10,7 @@
  * others can write: epid and size are checked, slots lie within the size that
  * the compiler gave the record.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "session/session_int.h"
@@ -55,6 +56,73 @@ static int64_t record_word(const struct rec *r, uint32_t offset)
 
 	memcpy(&i, r->bytes + offset, 8);
 	return i;
+}
+
+/* What a format gives, into t->tmp. */
+static int record_text(struct rec *r, const struct d_action *a)
+{
+	struct tally_trace *t = r->t;
+	struct an_value *v;
+	int rc = slot_values(t, &t->rec, a->slots, a->nslots, r->bytes, false, &v);
+
+	buf_clear(&t->tmp);
+	if (rc >= 0)
+		an_printf(&t->tmp, &a->fmt, v, a->nslots);
+	buf_puts(&t->tmp, "");
+	return rc < 0 || !t->tmp.failed ? rc : trace_nomem(t);
+}
+
+/* A command runs when its record is read, between what was answered before and after. */
+static int do_system(struct rec *r, const struct d_action *a)
+{
+	int rc = record_text(r, a);
+
+	if (rc >= 0)
+		rc = trace_flush(r->t);
+	if (rc >= 0 && system(r->t->tmp.p ? r->t->tmp.p : "") < 0)
+		trace_note(r->t, "system(\"%s\") could not be started", r->t->tmp.p);
+	return rc;
+}
+
+static int do_freopen(struct rec *r, const struct d_action *a)
+{
+	int rc = record_text(r, a);
+
+	return rc < 0 ? rc : trace_redirect(r->t, r->t->tmp.p ? r->t->tmp.p : "");
+}
+
+static int do_ftruncate(struct rec *r, const struct d_action *a)
+{
+	(void)a;
+	return trace_empty_file(r->t);
+}
+
+static int do_setopt(struct rec *r, const struct d_action *a)
+{
+	struct tally_trace *t = r->t;
+	struct err e = { 0 };
+	const char *name = (const char *)r->bytes + a->slots[0].offset,
+		   *value = a->nslots > 1 ? (const char *)r->bytes + a->slots[1].offset : NULL;
+
+	if (options_set_running(&t->opt, name, value, &e) < 0)
+		trace_note(t, "couldn't set option \"%s\" to \"%s\": %s", name, value ? value : "", e.text);
+	run_take_options(t);
+	return 0;
+}
+
+static int do_tracemem(struct rec *r, const struct d_action *a)
+{
+	struct tally_trace *t = r->t;
+	struct an_value v;
+	int rc = slot_value(t, &t->rec, &a->slots[0], r->bytes, false, &v);
+	uint64_t most = a->nslots > 1 ? (uint64_t)record_word(r, a->slots[1].offset) : UINT64_MAX;
+
+	if (rc < 0)
+		return rc;
+	if (most < v.len)
+		v.len = (uint32_t)most;
+	t->emit.ops->trace(&t->emit, &v);
+	return 0;
 }
 
 static int64_t record_operand(const struct rec *r, const struct d_action *a)
@@ -105,13 +173,14 @@ static int (*const actions[])(struct rec *r, const struct d_action *a) = {
 	[ACT_STACK] = do_value,         [ACT_USTACK] = do_value,          [ACT_SYM] = do_value,
 	[ACT_EXIT] = do_exit,           [ACT_CLEAR] = do_clear,           [ACT_TRUNC] = do_trunc,
 	[ACT_NORMALIZE] = do_normalize, [ACT_DENORMALIZE] = do_normalize, [ACT_COMMIT] = do_settle,
-	[ACT_DISCARD] = do_settle,
+	[ACT_DISCARD] = do_settle,      [ACT_TRACEMEM] = do_tracemem,     [ACT_SYSTEM] = do_system,
+	[ACT_FREOPEN] = do_freopen,     [ACT_FTRUNCATE] = do_ftruncate,   [ACT_SETOPT] = do_setopt,
 };
 
 /* Where a form has no place for what single firings say, what they do to the run still counts. */
 static bool is_shown(const struct tally_trace *t, uint8_t kind)
 {
-	return t->emit.ops->fire || kind == ACT_EXIT || kind >= ACT_CLEAR;
+	return t->emit.ops->fire || kind == ACT_EXIT || (kind >= ACT_CLEAR && kind != ACT_TRACEMEM);
 }
 
 /* ---- records -------------------------------------------------------------------- */

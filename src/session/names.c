@@ -170,6 +170,10 @@ int slot_value(struct tally_trace *t, struct arena *a, const struct slot *s, con
 		return 0;
 	case SLOT_BYTES:
 		ret->s = p;
+		ret->len = s->bytes;
+		return 0;
+	case SLOT_FLOAT:
+		ret->s = p;
 		ret->len = s->size;
 		return 0;
 	case SLOT_KSTACK:

@@ -79,7 +79,8 @@ static bool option_scaled(const struct unit *units, size_t nunits, const char *s
 
 static bool flag_value(const char *s, uint64_t *ret)
 {
-	static const char *const words[] = { "0", "1", "no", "yes", "off", "on", "disable", "enable" };
+	static const char *const words[] = { "0",      "1",     "no",   "yes",      "off",     "on",    "disable",
+					     "enable", "false", "true", "disabled", "enabled", "unset", "set" };
 
 	for (size_t i = 0; i < COUNT(words); i++)
 		if (!strcasecmp(s, words[i])) {
@@ -229,6 +230,41 @@ int options_set(struct options *o, const char *name, const char *value, struct e
 		return option_refuse_value(&rows[i], value, e, why);
 	o->v[i] = v;
 	return 0;
+}
+
+/* What is looked at again and again while a trace runs. */
+static bool option_may_change(size_t i)
+{
+	switch ((enum option)i) {
+	case OPT_quiet:
+	case OPT_flowindent:
+	case OPT_stackindent:
+	case OPT_rawctl:
+	case OPT_printsize:
+	case OPT_specsize:
+	case OPT_switchrate:
+	case OPT_statusrate:
+	case OPT_aggsortkey:
+	case OPT_aggsortkeypos:
+	case OPT_aggsortpos:
+	case OPT_aggsortrev:
+	case OPT_droptags:
+		return true;
+	default:
+		return rows[i].type == OT_INERT;
+	}
+}
+
+int options_set_running(struct options *o, const char *name, const char *value, struct err *e)
+{
+	struct err why = { 0 };
+	size_t i = 0;
+
+	while (i < COUNT(rows) && strcmp(rows[i].name, name))
+		i++;
+	if (i < COUNT(rows) && rows[i].type != OT_LATER && !option_may_change(i))
+		return err_set(e, TALLY_EINVAL, "Operation illegal when tracing is active");
+	return options_set(o, name, value, e, &why);
 }
 
 bool tally_option(unsigned i, const char **name, const char **help)

@@ -299,15 +299,20 @@ static int check_destructive(struct tally_trace *t)
 	return trace_fail(t, TALLY_EINVAL, "could not enable tracing: Destructive actions not allowed");
 }
 
+void run_take_options(struct tally_trace *t)
+{
+	t->emit.quiet = is_quiet(t);
+	t->emit.flowindent = t->opt.v[OPT_flowindent];
+	t->emit.unnumbered = t->o.flags & TALLY_TRACE_UNNUMBERED;
+	t->emit.stackindent = (uint32_t)t->opt.v[OPT_stackindent];
+}
+
 int run_go(struct tally_trace *t)
 {
 	const bool compat = t->o.flags & TALLY_TRACE_COMPAT;
 	int rc;
 
-	t->emit.quiet = is_quiet(t);
-	t->emit.flowindent = t->opt.v[OPT_flowindent];
-	t->emit.unnumbered = t->o.flags & TALLY_TRACE_UNNUMBERED;
-	t->emit.stackindent = (uint32_t)t->opt.v[OPT_stackindent];
+	run_take_options(t);
 	if (compat) /* it says so before it knows whether it can trace */
 		note_matched(t);
 	rc = check_buffer(t);

@@ -22,6 +22,7 @@
 
 #include "answer/emit.h"
 #include "base/base.h"
+#include "base/file.h"
 #include "bpf/bpf.h"
 #include "dlang/dlang.h"
 #include "kernel/kernel.h"
@@ -49,6 +50,8 @@ struct options {
 void options_init(struct options *o);
 void options_free(struct options *o);
 /* -TALLY_EINVAL with dtrace(1)'s words in e, and in why what helps, if anything does. value NULL: a flag. */
+/* The same while a trace runs, for setopt(): some options came too late. */
+int options_set_running(struct options *o, const char *name, const char *value, struct err *e);
 int options_set(struct options *o, const char *name, const char *value, struct err *e, struct err *why);
 struct libraries;
 bool env_library(void *arg, uint32_t i, struct d_library *ret); /* arg: the trace */
@@ -250,8 +253,9 @@ struct tally_trace {
 
 	/* answers */
 	struct buf out, tmp;
-	struct an_emit emit; /* into out */
-	struct arena rec;    /* what the values of one record point to */
+	struct bytes_out file; /* of freopen(); arg NULL: they go where those of the beginning go */
+	struct an_emit emit;   /* into out */
+	struct arena rec;      /* what the values of one record point to */
 	struct lost *lost;
 	uint32_t nlost, caplost;
 	struct err err, why;
@@ -260,6 +264,10 @@ struct tally_trace {
 /* ---- trace.c: how answers and errors leave ------------------------------------------ */
 /* Hands t->out over when much has come together; -TALLY_EIO when it isn't taken. */
 int trace_flush_some(struct tally_trace *t);
+int trace_flush(struct tally_trace *t); /* all of it */
+/* What is answered from now on goes to that file, which is emptied; "": back to where it went in the beginning. */
+int trace_redirect(struct tally_trace *t, const char *path);
+int trace_empty_file(struct tally_trace *t); /* of the last trace_redirect() */
 /* A line of what dtrace(1) prints on stderr; in JSON {"type":"note","text":...} among the answers. */
 void trace_note(struct tally_trace *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void trace_note_buf(struct tally_trace *t, struct buf *text); /* and frees it */
@@ -297,6 +305,7 @@ static inline size_t percpu_size(uint32_t value_size, uint32_t ncpus) /* what a 
 int run_go(struct tally_trace *t);
 int run_work(struct tally_trace *t, int timeout_ms);
 int run_stop(struct tally_trace *t);
+void run_take_options(struct tally_trace *t);  /* those that say how answers look */
 int run_learn_mappings(struct tally_trace *t); /* before user addresses are named */
 void run_undo(struct tally_trace *t);          /* back to compiled: _go can be tried again */
 void run_close(struct tally_trace *t);         /* and lets go of the process or command */

@@ -22,16 +22,53 @@
 
 /* ---- how answers and errors leave ---------------------------------------- */
 
-static int trace_flush(struct tally_trace *t)
+int trace_flush(struct tally_trace *t)
 {
 	int rc = 0;
 
 	if (t->out.failed)
 		return trace_nomem(t);
-	if (t->out.n && t->o.out)
+	if (t->out.n && t->file.put)
+		rc = t->file.put(t->file.arg, t->out.p, t->out.n);
+	else if (t->out.n && t->o.out)
 		rc = t->o.out(t->o.arg, t->out.p, t->out.n);
 	buf_clear(&t->out);
 	return rc < 0 ? trace_fail(t, TALLY_EIO, "failed to write the output") : 0;
+}
+
+static void trace_file_close(struct tally_trace *t)
+{
+	if (t->file.put && file_out_close(&t->file) < 0)
+		(void)trace_fail(t, TALLY_EIO, "failed to write the output");
+	t->file = (struct bytes_out){ 0 };
+}
+
+int trace_redirect(struct tally_trace *t, const char *path)
+{
+	struct bytes_out file = { 0 };
+	struct err e = { 0 };
+	int rc = trace_flush(t);
+
+	if (rc >= 0 && *path)
+		rc = file_out_open(&file, path, &e);
+	if (rc < 0 && e.code) {
+		trace_note(t, "freopen() of \"%s\" failed: %s", path, e.text);
+		return 0;
+	}
+	if (rc < 0)
+		return rc;
+	trace_file_close(t);
+	t->file = file;
+	return 0;
+}
+
+int trace_empty_file(struct tally_trace *t)
+{
+	int rc = trace_flush(t);
+
+	if (rc >= 0 && (!t->file.put || file_out_empty(&t->file) < 0))
+		trace_note(t, "ftruncate() has no file to empty: freopen() names one");
+	return rc;
 }
 
 int trace_flush_some(struct tally_trace *t)
@@ -128,6 +165,7 @@ void tally_trace_close(struct tally_trace *t)
 {
 	if (!t)
 		return;
+	trace_file_close(t);
 	run_close(t);
 	compile_undo(t);
 	if (t->records)

@@ -1,5 +1,6 @@
+int i;
 BEGIN
 {
-	printf("%f", 1);
+	printf("%f", i);
 }
-/* expect-error 3: D_PRINTF_ARG_TYPE printf( ) argument #2 is incompatible with conversion #1 prototype: conversion: %f */
+/* expect-error 4: D_PRINTF_ARG_TYPE printf( ) argument #2 is incompatible with conversion #1 prototype: */
