@@ -94,6 +94,13 @@ int action_order(struct d_unit *u, uint8_t kind, uint32_t line)
 	return 0;
 }
 
+int action_order_subroutine(struct d_unit *u, uint8_t call, uint32_t line)
+{
+	if (u->order & ORDER_SPECULATED && (call == CALL_copyout || call == CALL_copyoutstr))
+		return order_fail(u, line, D_ACT_SPEC, "destructive actions", "speculate( )");
+	return 0;
+}
+
 int action_order_aggregation(struct d_unit *u, uint32_t line)
 {
 	if (u->order & ORDER_COMMITTED)

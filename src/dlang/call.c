@@ -227,7 +227,8 @@ int cook_call(struct d_unit *u, struct d_node **np)
 	if (row->cls != CC_SUBR && row->cls != CC_LATER)
 		return d_fail(u, n->line, D_CG_EXPR,
 			      "%s( ) may not be called from a D expression (D program context required)", row->name);
-	int rc = check_call(u, n);
+	int rc = action_order_subroutine(u, n->call, n->line);
+	rc = rc < 0 ? rc : check_call(u, n);
 	for (unsigned i = 0; i < n->narg && rc == 0 && (row->cls != CC_LATER || row->args[0] != '*'); i++)
 		rc = sub_arg(u, n, i);
 	if (rc < 0)

@@ -152,6 +152,7 @@ int cook_printf(struct d_unit *u, struct d_stmt *s, struct d_node *call);
 int cook_printa(struct d_unit *u, struct d_stmt *s, struct d_node *call);
 /* action.c: whether an action, of enum d_actkind, or an aggregation may stand behind those that the clause had so far */
 int action_order(struct d_unit *u, uint8_t kind, uint32_t line);
+int action_order_subroutine(struct d_unit *u, uint8_t call, uint32_t line);
 int action_order_aggregation(struct d_unit *u, uint32_t line);
 bool action_is_destructive(uint8_t kind);
 int cook_tracemem(struct d_unit *u, struct d_stmt *s, struct d_node *call);
