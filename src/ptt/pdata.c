@@ -553,7 +553,7 @@ static int header_attrs(struct ptt_reader *r, struct section attrs, uint64_t row
 		ids = section_of(p + row - 16);
 		type = pdata_u32(p);
 		rc = pdata_attr(&r->x, p, row - 16);
-		if (rc == 0 && type >= PDATA_DYNAMIC_TYPE && before_data(r, ids))
+		if (rc == 0 && before_data(r, ids))
 			rc = attr_ids(r, type, ids);
 	}
 	return rc;

@@ -115,11 +115,22 @@ int pdata_attr(struct pdata_index *x, const uint8_t *attr, size_t size)
 	return 0;
 }
 
+/* Those of a model's devices have type 0, and are known by their attr. */
+static bool may_have_aux_data(const struct pdata_index *x, uint32_t type)
+{
+	bool may = type >= PDATA_DYNAMIC_TYPE;
+
+	for (uint32_t i = 0; i < x->nattrs; i++)
+		may |= x->attr[i].type == type;
+	return may;
+}
+
 int pdata_attr_ids(struct pdata_index *x, uint32_t type, const uint8_t *p, size_t n)
 {
+	const bool may = may_have_aux_data(x, type);
 	int rc = 0;
 
-	for (; n >= 8 && rc == 0 && type >= PDATA_DYNAMIC_TYPE; p += 8, n -= 8)
+	for (; n >= 8 && rc == 0 && may; p += 8, n -= 8)
 		rc = event_add(x, type, pdata_u64(p));
 	return rc;
 }

@@ -676,8 +676,8 @@ void pdata_run_begin(struct ptt_reader *r, const struct pdata_run *run)
 	r->run.at = run->start;
 	r->run.c.first = true;
 	r->run.settled = run->c.format != 0;
-	if (s->used && !r->opts.as_perf)
-		stream_enter(r);
+	if (!r->opts.as_perf)
+		stream_enter(r); /* the first run goes on from 0 */
 	if (!s->used || run->unsure)
 		s->format = run->unsure ? r->opts.format : format_said(r, run->c.device);
 	s->used = true;

@@ -508,6 +508,23 @@ static void records_of_4dw_off_their_grid_were_read_from_the_wrong_byte_on(void 
 		}
 }
 
+static void aux_data_that_begins_behind_its_start_missed_nothing(void **state)
+{
+	static const int order[] = { 1, 2, 3, -1 };
+
+	(void)state;
+	for (enum ptt_format f = PTT_4DW; f <= PTT_8DW; f += PTT_4DW) {
+		struct got g = read_in_order(f, order);
+
+		assert_int_equal(g.bytes[0], 300 * f * 4);
+		assert_int_equal(g.ngaps, 1);
+		assert_int_equal(g.gap[0].gap.why, PTT_GAP_OFFSETS);
+		assert_int_equal(g.gap[0].gap.bytes, 100 * f * 4);
+		assert_int_equal(g.gap[0].behind, 0);
+		got_free(&g);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -528,6 +545,7 @@ int main(void)
 		cmocka_unit_test(aux_data_that_is_there_twice_counted_twice),
 		cmocka_unit_test(aux_data_that_came_late_was_missing_all_the_same),
 		cmocka_unit_test(records_of_4dw_off_their_grid_were_read_from_the_wrong_byte_on),
+		cmocka_unit_test(aux_data_that_begins_behind_its_start_missed_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

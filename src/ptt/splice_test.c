@@ -108,6 +108,34 @@ static void a_whole_trace_has_no_gap_whatever_fails_in_it(void **state)
 	}
 }
 
+/* Events of a model's device have type 0, and their ids were passed over: nothing of their AUX records was believed. */
+static void aux_records_of_a_models_device_were_passed_over(void **state)
+{
+	struct ptt_device d = device_of_format(PTT_4DW);
+	struct buf b = { 0 };
+	struct bytes_out out = { .arg = &b, .put = memory_put, .patch = memory_patch };
+	struct ptt_writer *w = NULL;
+	struct err e = { 0 };
+	uint8_t p[9 * 16 + 9] = { 0 };
+	struct got g;
+
+	(void)state;
+	d.pmu_type = 0;
+	records(p, 9, PTT_4DW, 1);
+	p[sizeof(p) - 1] = 1;
+	assert_int_equal(ptt_writer_open(&w, &out, &d, 1, &e), 0);
+	assert_int_equal(ptt_writer_aux(w, 0, p, sizeof(p), 0), 0);
+	assert_int_equal(ptt_writer_close(w), 0);
+	g = read_all(&b);
+	assert_int_equal(g.bytes[0], 9 * 16);
+	assert_int_equal(g.lost.stray_bytes, 9); /* of 16, as the file rounds them up */
+	set64(&b, record_at(&b, PDATA_R_AUX, 0) + 16, 100 * 16);
+	g = read_all(&b);
+	assert_int_equal(g.ngaps, 1);
+	assert_int_equal(g.gap[0].gap.why, PTT_GAP_SHORT);
+	buf_free(&b);
+}
+
 static void aux_records_that_told_of_more_data_than_there_is_were_believed_without_a_word(void **state)
 {
 	const struct ptt_gen_opts o = { .seed = 3, .format = PTT_4DW };
@@ -129,6 +157,7 @@ int main(void)
 			whole_records_cut_out_of_the_middle_were_told_at_the_front_and_matching_went_on_over_them),
 		cmocka_unit_test(whole_records_that_no_size_misses_were_missed_by_nobody),
 		cmocka_unit_test(a_whole_trace_has_no_gap_whatever_fails_in_it),
+		cmocka_unit_test(aux_records_of_a_models_device_were_passed_over),
 		cmocka_unit_test(aux_records_that_told_of_more_data_than_there_is_were_believed_without_a_word),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -389,7 +389,7 @@ static void clock_pass_gap(struct stats_device *d, const struct ptt_chunk *c)
 	}
 	const uint32_t raw = raw_time(c->p, PTT_8DW), step = raw - d->clock.last;
 
-	if (step >> 31 && (uint32_t)-step <= d->clock.now) {
+	if (step >> 31 && ((uint32_t)-step <= d->clock.now || c->gap.why == PTT_GAP_BACK)) {
 		d->ahead += (uint32_t)-step;
 		d->clock.last = raw;
 	} else if (!(step >> 31)) {
@@ -444,6 +444,8 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 	d->format = o->format;
 	if (d->time == PTT_TIME_AUTO)
 		d->time = o->time;
+	if (c->gap.why == PTT_GAP_BACK || c->gap.why == PTT_GAP_OFFSETS)
+		d->late = c->gap.why == PTT_GAP_BACK;
 	if (c->gap.why != PTT_GAP_NONE && a.absolute && d->clock.started && a.p < a.end &&
 	    !ptt_is_padding(a.p, (enum ptt_format)o->format))
 		clock_pass_gap(d, c);

@@ -93,6 +93,7 @@ struct stats_device {
 	uint64_t gaps, duplicates;
 	uint64_t strays;              /* records whose Time is out of order */
 	uint64_t ahead;               /* ticks that the clock is ahead of Time, which went back */
+	bool late;                    /* its last data comes late: what follows it was before */
 	uint64_t config, requestless; /* of its event; completions whose requests it can't show */
 	uint8_t coverage;             /* enum ptt_coverage: bits */
 	uint8_t format, time;

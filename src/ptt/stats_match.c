@@ -190,8 +190,13 @@ static void stats_unanswered(void *arg, const struct ptt_pair *p)
 	const struct stats_device *d = device_at(s, q->device);
 	uint64_t end = d->clock.now;
 
-	r->unanswered++;
 	r->outstanding--;
+	if (d->late) { /* and its answer may have been */
+		r->cut++;
+		s->cut++;
+		return;
+	}
+	r->unanswered++;
 	if (hides_answers(d))
 		return;
 	track_fault(s, r, PTT_FAULT_UNANSWERED);
