@@ -744,6 +744,33 @@ static void control_clauses_use_the_control_ring_and_exit_stops_events(void **st
 	close_run(&r);
 }
 
+/* A kernel thread has no user stack, and an idle CPU none. */
+static void a_stack_that_is_not_there_is_a_key_and_no_drop(void **state)
+{
+	struct vm_cpu cpu = cpu0;
+	struct img_drops d[NCPUS];
+	uint32_t map = 0, key = 0;
+	struct maps m;
+	struct walk w;
+	struct run r;
+
+	(void)state;
+	cpu.nustack = 0;
+	must_open(&r, "event { @[ustack()] = count(); }");
+	fire(&r, ID_EVENT, &cpu);
+	fire(&r, ID_EVENT, &cpu);
+	walk_agg(&r, &w);
+	assert_int_equal(w.n, 1);
+	assert_int_equal(w.val[0][0][0], 2);
+	m = vm_maps(r.vm);
+	while (r.img->map[map].use != IMG_DROPS)
+		map++;
+	assert_int_equal(m.ops->lookup(m.maps, map, &key, d), 0);
+	assert_int_equal(d[0].firings, 2);
+	assert_int_equal(d[0].stacks, 0);
+	close_run(&r);
+}
+
 static void a_full_ring_counts_a_drop(void **state)
 {
 	struct run r;
@@ -1052,6 +1079,7 @@ int main(void)
 		cmocka_unit_test(keys_are_tuples_padded_with_zeros),
 		cmocka_unit_test(buckets_are_those_of_bucket_h),
 		cmocka_unit_test(stacks_are_keys),
+		cmocka_unit_test(a_stack_that_is_not_there_is_a_key_and_no_drop),
 		cmocka_unit_test(a_fault_hands_over_an_error_record_and_the_next_clause_runs),
 		cmocka_unit_test(error_clauses_see_their_arguments),
 		cmocka_unit_test(array_elements_out_of_bounds_fault),
