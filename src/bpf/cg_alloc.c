@@ -154,6 +154,18 @@ static bool clause_mark(struct cg *g, const struct d_clause *c)
 			to_heap(g, i->o);
 			alloc_raise_most(&g->slack, (uint32_t)i->i);
 			break;
+		case IR_SCLEAN:
+			alloc_raise_most(&g->work_needle, i->s);
+			alloc_raise_most(&g->slack, cg_power_of_2(i->s));
+			to_heap(g, i->o);
+			works = g->work = true;
+			alloc_raise_most(&g->work_text, (uint32_t)i->i);
+			alloc_raise_most(&g->slack, cg_power_of_2((uint32_t)i->i));
+			to_heap(g, i->p);
+			break;
+		case IR_SSPAN:
+			alloc_raise_most(&g->work_needle, WORK_SET_NEEDLE);
+			/* fall through */
 		case IR_SINDEX:
 		case IR_SRINDEX:
 			alloc_raise_most(&g->work_needle, i->x);

@@ -24,10 +24,11 @@ enum {
  * words, index()'s failure table (a u16 for each byte of the longest needle,
  * and one), room for a copy of the longest string that strlen() measures. */
 enum { WORK_I = 0, WORK_J = 8, WORK_K = 16, WORK_LAST = 24, WORK_FAIL = 32 };
+#define WORK_SET_NEEDLE 64u /* a needle of so many bytes: its table has room for a byte for each value of a byte */
 
 /* Functions behind a program's clauses, for string functions whose loops all calls share (cg_str.c). With their
  * callbacks they take so much of the stack. */
-enum cg_fn { CG_FN_INDEX, CG_FN_RINDEX, CG_FN_COMPONENTS, CG_NFNS };
+enum cg_fn { CG_FN_INDEX, CG_FN_RINDEX, CG_FN_COMPONENTS, CG_FN_SPAN, CG_FN_CLEAN, CG_NFNS };
 #define STACK_FUNCTIONS 64
 
 #define NO_LABEL UINT32_MAX
@@ -156,7 +157,7 @@ void cg_dispatch(struct cg *g, const struct ir_ins *i);
 /* cg_str.c */
 uint32_t cg_power_of_2(uint32_t n); /* the lowest that is not below n and 16 */
 void cg_functions(struct cg *g);    /* emits those that the program calls */
-cg_op cg_slen, cg_scmp, cg_ssub, cg_sjoin, cg_sindex, cg_srindex, cg_sbase, cg_sdir;
+cg_op cg_sspan, cg_sclean, cg_slen, cg_scmp, cg_ssub, cg_sjoin, cg_sindex, cg_srindex, cg_sbase, cg_sdir;
 /* cg_spec.c */
 cg_op cg_speculation, cg_speculate, cg_settle;
 void cg_spec_give_back(struct cg *g, struct cg_at record); /* it was counted, and will not come */

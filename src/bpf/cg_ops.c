@@ -365,6 +365,34 @@ static void bi_walltimestamp(struct cg *g)
 	cg_ins(g, I_ALU_REG(ADD, R0, R1));
 }
 
+#define ANCESTORS_MOST 48u
+
+/* From this process up to the first one. */
+static void op_progeny(struct cg *g, const struct ir_ins *i)
+{
+	uint32_t yes = cg_label(g), no = cg_label(g), end = cg_label(g);
+
+	cg_ins(g, I_STORE(DW, R10, FP_TMP + 16, cg_use(g, i->a, R1)));
+	cg_ins(g, I_CALL(get_current_task));
+	for (uint32_t k = 0; k < ANCESTORS_MOST; k++) {
+		cg_ins(g, I_STORE(DW, R10, FP_TMP + 24, R0));
+		task_field(g, "tgid", 4);
+		cg_ins(g, I_LOAD(DW, R1, R10, FP_TMP + 16));
+		cg_jcc(g, I_JMP_REG(JEQ, R0, R1, 0), yes);
+		cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), no);
+		cg_ins(g, I_LOAD(DW, R0, R10, FP_TMP + 24));
+		task_field(g, "real_parent", 8);
+	}
+	cg_put(g, no);
+	cg_imm(g, R0, 0);
+	cg_jmp(g, end);
+	cg_put(g, yes);
+	cg_imm(g, R0, 1);
+	cg_put(g, end);
+	cg_forget(g, R0);
+	cg_done(g, i->d, R0);
+}
+
 /* arg0: the PC when in the kernel, arg1: when in user mode (dtrace_cpc.txt, 2): told apart by the top bit. */
 static void bi_pc(struct cg *g, bool user)
 {
@@ -953,6 +981,9 @@ static cg_op *const op[IR_NOPS] = {
 	[IR_SETTLE] = cg_settle,
 	[IR_CHILL] = cg_chill,
 	[IR_SIGNAL] = cg_signal,
+	[IR_PROGENY] = op_progeny,
+	[IR_SSPAN] = cg_sspan,
+	[IR_SCLEAN] = cg_sclean,
 	[IR_OREADN] = op_oreadn,
 	[IR_OWRITEN] = op_owriten,
 };

@@ -396,6 +396,198 @@ void cg_srindex(struct cg *g, const struct ir_ins *i)
 	index_call(g, i, CG_FN_RINDEX);
 }
 
+/* ---- strtok(): spans of bytes ------------------------------------------------------------
+ *
+ * A table has a 1 for each byte that the needle has.  WORK_J is what a byte's entry is exclusively or'ed with, to
+ * be 1 while the walk goes on: 0 for a span of bytes in the needle, 1 for one of others.  The NUL's entry is WORK_J
+ * itself, so every walk stops there, and a place that stopped stays.
+ */
+
+static void span_set_callback(struct cg *g, uint32_t label)
+{
+	callback_begin(g, label, 3);
+	cg_mov(g, R5, R1);
+	cg_ins(g, I_ALU_IMM(MUL, R5, STEPS));
+	cg_ins(g, I_ALU_IMM(AND, R5, (int32_t)(cg_power_of_2(g->work_needle) - STEPS)));
+	cg_ins(g, I_ALU_REG(ADD, R9, R5));
+	for (uint32_t k = 0; k < STEPS; k++) {
+		cg_ins(g, I_LOAD(B, R3, R9, k));
+		cg_mov(g, R4, R7);
+		cg_ins(g, I_ALU_REG(ADD, R4, R3));
+		cg_ins(g, I_STORE_IMM(B, R4, WORK_FAIL, 1));
+	}
+	if_not_zero(g, R3);
+	callback_end(g, R3);
+}
+
+static void span_callback(struct cg *g, uint32_t label)
+{
+	callback_begin(g, label, 3);
+	cg_ins(g, I_LOAD(DW, R5, R7, WORK_I));
+	cg_ins(g, I_LOAD(DW, R6, R7, WORK_J));
+	for (uint32_t k = 0; k < STEPS; k++) {
+		below_power_of_2(g, R5, g->work_text);
+		byte_of(g, R3, R8, R5);
+		cg_mov(g, R4, R7);
+		cg_ins(g, I_ALU_REG(ADD, R4, R3));
+		cg_ins(g, I_LOAD(B, R4, R4, WORK_FAIL));
+		cg_ins(g, I_ALU_REG(XOR, R4, R6));
+		cg_ins(g, I_ALU_REG(ADD, R5, R4));
+	}
+	cg_ins(g, I_STORE(DW, R7, WORK_I, R5));
+	cg_ins(g, I_NEG(R4));
+	callback_end(g, R4);
+}
+
+/* R0 = where the span of text R2 ends that begins at WORK_K. */
+static void function_span(struct cg *g)
+{
+	uint32_t out = cg_label(g), set, walk;
+
+	function_begin(g, CG_FN_SPAN, 3, out);
+	cg_zero(g, (struct cg_at){ R7, WORK_FAIL }, 256);
+	set = function_loop(g, g->work_needle, STEPS);
+	cg_ins(g, I_LOAD(DW, R1, R7, WORK_J));
+	cg_ins(g, I_STORE(B, R7, WORK_FAIL, R1));
+	cg_ins(g, I_LOAD(DW, R1, R7, WORK_K));
+	cg_ins(g, I_STORE(DW, R7, WORK_I, R1));
+	walk = function_loop(g, g->work_text, STEPS);
+	cg_ins(g, I_LOAD(DW, R0, R7, WORK_I));
+	cg_ins(g, I_EXIT());
+	cg_put(g, out);
+	cg_imm(g, R0, 0);
+	cg_ins(g, I_EXIT());
+	span_set_callback(g, set);
+	span_callback(g, walk);
+}
+
+void cg_sspan(struct cg *g, const struct ir_ins *i)
+{
+	cg_ins(g, I_STORE_IMM(DW, R7, WORK_J, i->cond == IR_NE));
+	index_call(g, i, CG_FN_SPAN);
+}
+
+/* ---- cleanpath() --------------------------------------------------------------------------
+ *
+ * A step looks at byte i of the path.  Of a slash and what is behind it, one of two slashes and "/." are left out;
+ * "/.." makes the walk (k = 1) go back by a step for each byte to the slash before, which goes, too.  Everything else is written at j.
+ */
+
+/* to = byte i + n of the path */
+static void clean_look(struct cg *g, uint8_t to, int32_t n)
+{
+	cg_mov(g, R4, R5);
+	cg_ins(g, I_ALU_IMM(ADD, R4, n));
+	below_power_of_2(g, R4, g->work_text);
+	byte_of(g, to, R8, R4);
+}
+
+/* i goes on by n, and the walk too. */
+static void clean_skip(struct cg *g, int32_t n, bool back)
+{
+	cg_ins(g, I_ALU_IMM(ADD, R5, n));
+	cg_ins(g, I_STORE(DW, R7, WORK_I, R5));
+	if (back)
+		cg_ins(g, I_STORE_IMM(DW, R7, WORK_K, 1));
+	cg_imm(g, R0, 0);
+	cg_ins(g, I_EXIT());
+}
+
+/* Writes R3 at j, which goes on; the walk does, too. */
+static void clean_write(struct cg *g)
+{
+	cg_mov(g, R4, R9);
+	cg_ins(g, I_ALU_REG(ADD, R4, R6));
+	cg_ins(g, I_STORE(B, R4, 0, R3));
+	cg_ins(g, I_ALU_IMM(ADD, R6, 1));
+	cg_ins(g, I_STORE(DW, R7, WORK_J, R6));
+	cg_imm(g, R0, 0);
+	cg_ins(g, I_EXIT());
+}
+
+static void clean_callback(struct cg *g, uint32_t label)
+{
+	uint32_t forward = cg_label(g), there = cg_label(g), put = cg_label(g), one = cg_label(g), two = cg_label(g),
+		 up = cg_label(g), end = cg_label(g), more = cg_label(g);
+
+	callback_begin(g, label, 3);
+	cg_ins(g, I_LOAD(DW, R5, R7, WORK_I));
+	below_power_of_2(g, R5, g->work_text);
+	cg_ins(g, I_LOAD(DW, R6, R7, WORK_J));
+	below_power_of_2(g, R6, g->work_needle);
+	cg_ins(g, I_LOAD(DW, R1, R7, WORK_K));
+	cg_jcc(g, I_JMP_IMM(JEQ, R1, 0, 0), forward);
+	cg_jcc(g, I_JMP_IMM(JEQ, R6, 0, 0), there);
+	cg_ins(g, I_ALU_IMM(SUB, R6, 1));
+	cg_ins(g, I_STORE(DW, R7, WORK_J, R6));
+	byte_of(g, R3, R9, R6);
+	cg_jcc(g, I_JMP_IMM(JEQ, R3, '/', 0), there);
+	cg_imm(g, R0, 0);
+	cg_ins(g, I_EXIT());
+	cg_put(g, there); /* at the end, the slash stays */
+	cg_ins(g, I_STORE_IMM(DW, R7, WORK_K, 0));
+	clean_look(g, R3, 0);
+	cg_jcc(g, I_JMP_IMM(JNE, R3, 0, 0), more);
+	cg_imm(g, R3, '/');
+	clean_write(g);
+	cg_put(g, more);
+	cg_imm(g, R0, 0);
+	cg_ins(g, I_EXIT());
+	cg_put(g, forward);
+	clean_look(g, R3, 0);
+	cg_jcc(g, I_JMP_IMM(JEQ, R3, 0, 0), end);
+	cg_jcc(g, I_JMP_IMM(JNE, R3, '/', 0), put);
+	clean_look(g, R1, 1);
+	cg_jcc(g, I_JMP_IMM(JEQ, R1, '/', 0), one);
+	cg_jcc(g, I_JMP_IMM(JNE, R1, '.', 0), put);
+	clean_look(g, R1, 2);
+	cg_jcc(g, I_JMP_IMM(JEQ, R1, '/', 0), two);
+	cg_jcc(g, I_JMP_IMM(JNE, R1, '.', 0), put);
+	clean_look(g, R1, 3);
+	cg_jcc(g, I_JMP_IMM(JEQ, R1, '/', 0), up);
+	cg_jcc(g, I_JMP_IMM(JEQ, R1, 0, 0), up);
+	cg_put(g, put);
+	cg_ins(g, I_ALU_IMM(ADD, R5, 1));
+	cg_ins(g, I_STORE(DW, R7, WORK_I, R5));
+	clean_write(g);
+	cg_put(g, one);
+	clean_skip(g, 1, false);
+	cg_put(g, two);
+	clean_skip(g, 2, false);
+	cg_put(g, up);
+	clean_skip(g, 3, true);
+	cg_put(g, end);
+	cg_imm(g, R0, 1);
+	cg_ins(g, I_EXIT());
+}
+
+/* Text R2, a path, is written to R3 clean. */
+static void function_clean(struct cg *g)
+{
+	uint32_t out = cg_label(g), walk;
+
+	function_begin(g, CG_FN_CLEAN, 3, out);
+	for (int16_t k = WORK_I; k <= WORK_K; k += 8)
+		cg_ins(g, I_STORE_IMM(DW, R7, k, 0));
+	walk = function_loop(g, 2 * g->work_text + 2, 1); /* each byte written, and each taken back */
+	cg_ins(g, I_LOAD(DW, R1, R7, WORK_J));
+	below_power_of_2(g, R1, g->work_needle);
+	cg_ins(g, I_ALU_REG(ADD, R1, R9));
+	cg_ins(g, I_STORE_IMM(B, R1, 0, 0));
+	cg_put(g, out);
+	cg_imm(g, R0, 0);
+	cg_ins(g, I_EXIT());
+	clean_callback(g, walk);
+}
+
+void cg_sclean(struct cg *g, const struct ir_ins *i)
+{
+	cg_mov(g, R1, R7);
+	cg_addr(g, R2, i->p, 0);
+	cg_addr(g, R3, i->o, 0);
+	cg_call(g, function_label(g, CG_FN_CLEAN));
+}
+
 /* ---- basename() and dirname() (POSIX basename(3)) ------------------------------------- */
 
 /*
@@ -526,4 +718,8 @@ void cg_functions(struct cg *g)
 		function_index(g, CG_FN_RINDEX);
 	if (g->fn[CG_FN_COMPONENTS].used)
 		function_components(g);
+	if (g->fn[CG_FN_SPAN].used)
+		function_span(g);
+	if (g->fn[CG_FN_CLEAN].used)
+		function_clean(g);
 }

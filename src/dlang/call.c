@@ -214,6 +214,10 @@ static uint64_t result_bound(const struct d_unit *u, const struct d_node *n)
 		bound += n->arg[1]->type->size;
 	else if (n->call == CALL_lltostr)
 		bound = n->narg == 1 ? 24 : LLTOSTR_MOST;
+	else if (n->call >= CALL_inet_ntoa && n->call <= CALL_link_ntop)
+		bound = 64;
+	else if (n->call == CALL_strtok)
+		bound = u->strsize;
 	else if (n->call == CALL_copyinstr)
 		bound = n->narg == 2 && n->arg[1]->kind == N_INT && n->arg[1]->ival > 0 ? (uint64_t)n->arg[1]->ival :
 											  u->strsize;
@@ -260,6 +264,9 @@ int cook_call(struct d_unit *u, struct d_node **np)
 	case 'p':
 		n->type = u->base[B_VOIDPTR];
 		u->uses_scratch = true;
+		break;
+	case 'o':
+		n->type = u->base[B_VOIDPTR];
 		break;
 	case 'v':
 		n->type = u->base[B_VOID];

@@ -137,7 +137,8 @@ bool string_nullable(const struct d_node *n)
 	case N_INT:
 		return true;
 	case N_CALL:
-		return n->call == CALL_strchr || n->call == CALL_strrchr || n->call == CALL_strstr;
+		return n->call == CALL_strtok || n->call == CALL_strchr || n->call == CALL_strrchr ||
+		       n->call == CALL_strstr;
 	case N_VAR:
 		return n->sym->nullable || n->sym->kind == SYM_SELF || n->sym->kind == SYM_ASSOC;
 	case N_CAST:

@@ -112,6 +112,7 @@ void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 	X(NEG, "d a") X(NOT, "d a")                                                                \
 	X(SEXT, "d a s") X(ZEXT, "d a s")  /* from size bytes: 1 2 4 */                             \
 	X(HTON, "d a s")           /* the low size bytes (2 4 8) in network order, or back */        \
+	X(PROGENY, "d a")          /* d = whether process a is the one that fires, or one above it */ \
 	X(RAND, "d")               /* d = 32 bits of chance */                                      \
 	X(CMP, "d a b c")          /* d = a cond b, 0 or 1 */                                       \
 	X(JMP, "l") X(JCMP, "a b c l") X(LABEL, "l")  /* labels per clause, each placed once, later */ \
@@ -142,6 +143,8 @@ void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 	X(SJOIN, "o s p i q x")    /* o = p (bound imm) . q (bound x); s >= imm + x: o has room for both */ \
 	X(SINDEX, "d p i q x a")   /* first place of q (bound x) in p (bound imm) from a on, or -1; a already >= 0 */ \
 	X(SRINDEX, "d p i q x a")  /* the same of the last place that is not behind a */            \
+	X(SSPAN, "d p i q x a c")  /* first place of p (bound imm) from a on whose byte is not in q (bound x); cond NE: is in q; or the end */ \
+	X(SCLEAN, "o s p i")       /* o = path p (bound imm) without // /./ /../, and bytes behind its NUL; s >= imm */ \
 	X(SBASE, "o s p i") X(SDIR, "o s p i")                                                      \
 	/* variables with keys (self->, a[...]): value in an object of the variable's size */       \
 	X(DYNGET, "o x p")         /* o = value of variable x at key object p; absent: zero, of a string NULL */ \

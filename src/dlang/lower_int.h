@@ -17,9 +17,11 @@ struct lw {
 	/* the clause in work */
 	struct ir_ins *ins, sink; /* sink takes what no memory is left for */
 	uint32_t nins, ins_cap, nregs, nlabels, line, clause_line;
-	uint32_t guard; /* offset in the record of the word that says whether the arm in work was taken; 0: no arm */
-	uint32_t end;   /* label behind all that the clause does */
-	ir_reg exited;  /* 1 once exit() was called in this clause; 0: it has none */
+	uint32_t guard;    /* offset in the record of the word that says whether the arm in work was taken; 0: no arm */
+	uint32_t end;      /* label behind all that the clause does */
+	ir_reg exited;     /* 1 once exit() was called in this clause; 0: it has none */
+	ir_obj token_text; /* of strtok(), of all clauses; 0: none so far */
+	ir_obj token_at;
 	ir_obj scratch; /* the memory of alloca(), or 0: not used so far */
 	ir_reg scratch_top;
 	uint32_t scratch_at; /* the instruction where both begin */
@@ -116,6 +118,11 @@ ir_reg lw_string_number(struct lw *l, const struct d_node *n); /* strlen, index,
 /* ---- lower_subr.c ------------------------------------------------------------------------------------- */
 ir_reg lw_subr_number(struct lw *l, const struct d_node *n); /* what a subroutine that is no string returns */
 void lw_subr_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size);
+
+ir_reg lw_digit(struct lw *l, ir_reg digit); /* as a character: what is above 9 goes on from 'a' */
+
+/* ---- lower_net.c -------------------------------------------------------------------------------------- */
+void lw_subr_net(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size);
 
 /* ---- lower_expr.c ------------------------------------------------------------------------------------- */
 ir_reg lw_value(struct lw *l, const struct d_node *n);                         /* of a scalar */

@@ -45,9 +45,81 @@ static ir_reg subr_speculation(struct lw *l)
 	return i->d = lw_reg(l);
 }
 
+/* The first `size` bytes of a lock. */
+static ir_reg subr_lock_word(struct lw *l, const struct d_node *n, uint32_t size)
+{
+	ir_reg address = lw_pointer(l, n->arg[0], size);
+	ir_obj o = lw_temp(l, 8);
+	struct ir_ins *i = lw_on(l, IR_OREAD, o, 0, size);
+
+	i->a = address;
+	i = lw_on(l, IR_OLOAD, o, 0, size);
+	return i->d = lw_reg(l);
+}
+
+static ir_reg subr_compare(struct lw *l, ir_reg a, enum ir_cond cond, ir_reg b)
+{
+	struct ir_ins *i = lw_emit(l, IR_CMP);
+
+	i->a = a;
+	i->b = b;
+	i->cond = (uint8_t)cond;
+	return i->d = lw_reg(l);
+}
+
+#define MUTEX_FLAGS 7   /* the kernel's kernel/locking/mutex.h: the other bits of the first word are the owner's task */
+#define QRW_WRITER 0xff /* include/asm-generic/qrwlock.h: who has it for writing */
+#define QRW_WAITING 0x100 /* a writer waits */
+#define QRW_READERS 9     /* above these bits they are counted */
+
+/* mutex_...(struct mutex *), rw_...(rwlock_t *): a mutex of Linux spins for a while, and then sleeps, as an adaptive one. */
+static ir_reg subr_lock(struct lw *l, const struct d_node *n)
+{
+	ir_reg word, zero = lw_const(l, 0);
+
+	switch (n->call) {
+	case CALL_mutex_type_adaptive:
+	case CALL_mutex_type_spin:
+		subr_lock_word(l, n, 8);
+		return lw_const(l, n->call == CALL_mutex_type_adaptive);
+	case CALL_mutex_owner:
+	case CALL_mutex_owned:
+		word = lw_binary(l, IR_AND, subr_lock_word(l, n, 8), lw_const(l, ~MUTEX_FLAGS));
+		return n->call == CALL_mutex_owner ? word : subr_compare(l, word, IR_EQ, lw_builtin(l, BI_CURTHREAD));
+	case CALL_rw_read_held:
+		word = subr_lock_word(l, n, 4);
+		return subr_compare(l, lw_binary(l, IR_SHR, word, lw_const(l, QRW_READERS)), IR_NE, zero);
+	case CALL_rw_write_held:
+		word = lw_binary(l, IR_AND, subr_lock_word(l, n, 4), lw_const(l, QRW_WRITER));
+		return subr_compare(l, word, IR_EQ, lw_const(l, QRW_WRITER));
+	default: /* rw_iswriter() */
+		word = lw_binary(l, IR_AND, subr_lock_word(l, n, 4), lw_const(l, QRW_WRITER | QRW_WAITING));
+		return subr_compare(l, word, IR_NE, zero);
+	}
+}
+
+static ir_reg subr_progenyof(struct lw *l, const struct d_node *n)
+{
+	ir_reg pid = lw_value(l, n->arg[0]);
+	struct ir_ins *i = lw_emit(l, IR_PROGENY);
+
+	i->a = pid;
+	return i->d = lw_reg(l);
+}
+
 ir_reg lw_subr_number(struct lw *l, const struct d_node *n)
 {
 	switch (n->call) {
+	case CALL_mutex_owned:
+	case CALL_mutex_owner:
+	case CALL_mutex_type_adaptive:
+	case CALL_mutex_type_spin:
+	case CALL_rw_iswriter:
+	case CALL_rw_read_held:
+	case CALL_rw_write_held:
+		return subr_lock(l, n);
+	case CALL_progenyof:
+		return subr_progenyof(l, n);
 	case CALL_speculation:
 		return subr_speculation(l);
 	case CALL_getmajor:
@@ -172,7 +244,7 @@ static void subr_case(struct lw *l, const struct d_node *n, ir_obj o, uint32_t o
 #define LLTOSTR_BYTES 72u /* 64 digits, a prefix, a sign and a NUL, and whole words */
 
 /* A digit as a character: what is above 9 goes on from 'a'. */
-static ir_reg subr_digit(struct lw *l, ir_reg digit)
+ir_reg lw_digit(struct lw *l, ir_reg digit)
 {
 	ir_reg letter = lw_binary(l, IR_SAR, lw_binary(l, IR_SUB, lw_const(l, 9), digit), lw_const(l, 63));
 
@@ -199,7 +271,7 @@ static ir_reg subr_digits(struct lw *l, ir_reg v, uint32_t base, ir_obj t)
 	lw_move_to(l, rest, v);
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t place = LLTOSTR_BYTES - 2 - k;
-		ir_reg digit = subr_digit(l, lw_binary(l, IR_MODU, rest, by));
+		ir_reg digit = lw_digit(l, lw_binary(l, IR_MODU, rest, by));
 
 		lw_on(l, IR_OSTORE, t, place, 1)->a = digit;
 		lw_move_to(l, rest, lw_binary(l, IR_DIVU, rest, by));
@@ -247,6 +319,84 @@ static void subr_lltostr(struct lw *l, const struct d_node *n, ir_obj o, uint32_
 	l->obj[t].indexed = true;
 }
 
+/* ---- strtok(), cleanpath() ----------------------------------------------------------------- */
+
+/* The first place of p (bound imm) from `at` on whose byte is not in q (cond IR_EQ), or is in q or ends p (IR_NE). */
+static ir_reg subr_span(struct lw *l, enum ir_cond cond, ir_obj p, uint32_t bound, ir_obj q, uint32_t nq, ir_reg at)
+{
+	struct ir_ins *i = lw_emit(l, IR_SSPAN);
+
+	i->cond = (uint8_t)cond;
+	i->p = p;
+	i->i = bound;
+	i->q = q;
+	i->x = nq;
+	i->a = at;
+	return i->d = lw_reg(l);
+}
+
+/* strtok(s, delimiters): s is kept until the probe has fired, and how far it was taken apart. */
+static void subr_strtok(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	const uint32_t bound = l->u->strsize, nq = n->arg[1]->type->size, none = lw_label(l), done = lw_label(l);
+	struct ir_ins *i;
+	ir_reg at, from, to, first;
+	ir_obj q;
+
+	if (!l->token_text) {
+		l->token_text = lw_object(l, IR_OBJ_THIS, bound, "strtok");
+		l->token_at = lw_object(l, IR_OBJ_THIS, 8, "strtok_at");
+		if (!l->failed)
+			l->obj[l->token_text].indexed = true;
+	}
+	if (n->arg[0]->kind != N_INT) {
+		lw_string_slot(l, n->arg[0], l->token_text, 0, bound, false);
+		lw_store8(l, l->token_at, 0, lw_const(l, 0));
+	}
+	q = lw_string_argument(l, n->arg[1]);
+	i = lw_on(l, IR_OLOAD, l->token_at, 0, 8);
+	at = i->d = lw_reg(l);
+	from = subr_span(l, IR_EQ, l->token_text, bound, q, nq, at);
+	i = lw_on(l, IR_OLOADX, l->token_text, 0, 1);
+	i->b = from;
+	i->i = bound;
+	i->x = 1;
+	first = i->d = lw_reg(l);
+	lw_zero(l, o, off, size);
+	lw_jcmp(l, first, IR_EQ, lw_const(l, 0), none);
+	to = subr_span(l, IR_NE, l->token_text, bound, q, nq, from);
+	lw_store8(l, l->token_at, 0, to);
+	to = lw_binary(l, IR_SUB, to, from);
+	i = lw_on(l, IR_SSUB, o, off, size);
+	i->p = l->token_text;
+	i->i = bound;
+	i->a = from;
+	i->b = to;
+	lw_jmp(l, done);
+	lw_put(l, none);
+	lw_store8(l, l->token_at, 0, from);
+	lw_store8(l, o, off, lw_const(l, D_NULL_STRING));
+	lw_put(l, done);
+}
+
+static void subr_cleanpath(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	const uint32_t bound = n->arg[0]->type->size;
+	ir_obj p = lw_string_argument(l, n->arg[0]), clean = lw_temp(l, bound);
+	ir_reg from, most;
+	struct ir_ins *i = lw_on(l, IR_SCLEAN, clean, 0, bound);
+
+	i->p = p;
+	i->i = bound;
+	from = lw_const(l, 0);
+	most = lw_const(l, bound);
+	i = lw_on(l, IR_SSUB, o, off, size);
+	i->p = clean;
+	i->i = bound;
+	i->a = from;
+	i->b = most;
+}
+
 /* ---- all of them ------------------------------------------------------------------------------ */
 
 /* copyinstr(address, most): a string of the process; what does not fit is cut. */
@@ -282,6 +432,18 @@ void lw_subr_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off
 		break;
 	case CALL_lltostr:
 		subr_lltostr(l, n, o, off, size);
+		break;
+	case CALL_strtok:
+		subr_strtok(l, n, o, off, size);
+		break;
+	case CALL_cleanpath:
+		subr_cleanpath(l, n, o, off, size);
+		break;
+	case CALL_inet_ntoa:
+	case CALL_inet_ntoa6:
+	case CALL_inet_ntop:
+	case CALL_link_ntop:
+		lw_subr_net(l, n, o, off, size);
 		break;
 	default:
 		subr_copyinstr(l, n, o, off, size);

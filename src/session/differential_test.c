@@ -248,7 +248,7 @@ static void string(struct gen *g, unsigned depth)
 			   "names[1]", "probename"));
 		return;
 	}
-	switch (pick(g, 9)) {
+	switch (pick(g, 11)) {
 	case 0:
 		substring(g, depth);
 		return;
@@ -261,6 +261,14 @@ static void string(struct gen *g, unsigned depth)
 		PUT(g, "strstr(");
 		string(g, depth);
 		PUT(g, ", ");
+		break;
+	case 9:
+		PUT(g, "strtok(");
+		string(g, depth);
+		PUT(g, ", \"%s\")", ONE_OF(g, "/", "a", "b/", ""));
+		return;
+	case 10:
+		PUT(g, "cleanpath(");
 		break;
 	case 7:
 		PUT(g, "%s(", ONE_OF(g, "toupper", "tolower"));

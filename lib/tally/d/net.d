@@ -85,6 +85,11 @@ typedef struct udpinfo {
 	struct udphdr *udp_hdr;
 } udpinfo_t;
 
+inline int AF_INET = 2;
+inline int AF_INET6 = 10;
+inline int ARPHRD_ETHER = 1;
+inline int ARPHRD_INFINIBAND = 32;
+
 inline int TCP_STATE_ESTABLISHED = 1;
 inline int TCP_STATE_SYN_SENT = 2;
 inline int TCP_STATE_SYN_RECEIVED = 3;
