@@ -40,6 +40,14 @@ C
   [ "$(find "$DEST/usr/share/doc/tally/examples" -name '*.d' | wc -l)" -eq "$(find examples -name '*.d' | wc -l)" ]
 }
 
+@test "an installed tally finds the D libraries that were installed with it" {
+  for f in lib/tally/d/*.d; do
+    cmp "$f" "$DEST/usr/lib/tally/d/${f##*/}"
+  done
+  run "$DEST/usr/bin/tally" trace --on=vm -qn 'BEGIN { printf("%d %d", ENOENT, sizeof(psinfo_t) > 100); exit(0); }'
+  said 0 "2 1"
+}
+
 @test "an installed tally names no script or make target, which only the source tree has" {
   ! strings -n 6 "$DEST/usr/bin/tally" | grep -E '(tools|test|bench)/[a-z-]+\.sh|make (check|bench|all)' || return 1
   for page in "$DEST"/usr/share/man/man1/*.1; do

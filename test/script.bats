@@ -341,6 +341,15 @@ D
   [[ $output != *"  0  "* ]]
 }
 
+@test "ustackdepth counts no more frames than maxframes has" {
+  needs_bpf
+  run "$TALLY" trace -x maxframes=2 -qn 'syscall::exit_group:entry /pid == $target/ { printf("%d", ustackdepth); }' -c "sh -c true"
+  [ "$status" -eq 0 ]
+  [[ $output =~ ^[12][[:space:]]*$ ]]
+  run "$TALLY" trace -x maxframes=1 -qn 'syscall::exit_group:entry /pid == $target/ { printf("%d", ustackdepth); }' -c "sh -c true"
+  [[ $output =~ ^1[[:space:]]*$ ]]
+}
+
 @test "-x noresolve leaves user addresses as numbers" {
   needs_bpf
   run "$TALLY" trace -x noresolve -qn 'syscall::exit_group:entry /pid == $target/ { ustack(1); }' -c true

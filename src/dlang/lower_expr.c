@@ -204,13 +204,15 @@ static ir_reg value_cond(struct lw *l, const struct d_node *n)
 static ir_reg value_builtin(struct lw *l, enum ir_builtin b)
 {
 	const bool user = b == BI_UCALLER || b == BI_USTACKDEPTH, depth = b == BI_STACKDEPTH || b == BI_USTACKDEPTH;
+	const uint32_t most = l->u->env.maxframes != 0 ? l->u->env.maxframes : D_FRAMES_MOST;
+	const uint32_t bytes = depth ? most * 8 : 16;
 	struct ir_ins *i;
 	ir_obj o;
 
 	if (b < BI_CALLER || b > BI_USTACKDEPTH)
 		return lw_builtin(l, b);
-	o = lw_temp(l, depth ? D_FRAMES_MOST * 8 : 16);
-	i = lw_on(l, depth ? IR_STACKDEPTH : IR_OSTACK, o, 0, depth ? D_FRAMES_MOST * 8 : 16);
+	o = lw_temp(l, bytes);
+	i = lw_on(l, depth ? IR_STACKDEPTH : IR_OSTACK, o, 0, bytes);
 	i->x = user;
 	if (!depth)
 		i = lw_on(l, IR_OLOAD, o, 8, 8);

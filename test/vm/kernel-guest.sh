@@ -11,7 +11,7 @@ d() { tally trace -x syslibdir=/guest/lib/d -q "$@" 2>&1; } # OPTION...
 is() { check "$([ "$2" = "$3" ]; echo $?)" "$1" "got: $2, want: $3"; } # WORDS GOT WANT
 
 echo "# $(uname -srm)"
-is "a variable that BTF has no type of is read as an unsigned long" "$(d -n 'BEGIN { printf("%d", `max_pfn > 1000 && `max_pfn < 1 << 40); exit(0); }')" 1
+is "a variable that BTF has no type of is read as an unsigned long" "$(d -n 'BEGIN { printf("%d", `max_pfn > 1000 && `max_pfn < 0x10000000000); exit(0); }')" 1
 is "its address is that of /proc/kallsyms" "$(d -n 'BEGIN { printf("%x", (uintptr_t)&`max_pfn); exit(0); }')" \
   "$(awk '$3 == "max_pfn" { sub("^0*", "", $1); print $1; exit }' /proc/kallsyms)"
 is "the banner is that of /proc/version" "$(d -x strsize=400 -n 'BEGIN { printf("%s", stringof((char *)&`linux_banner)); exit(0); }')" "$(cat /proc/version)"
@@ -31,7 +31,7 @@ is "a symbol in an inline definition" "$(d -n 'inline unsigned long *where = (un
 said=$(d -n 'BEGIN { trace(`max_pfm); }')
 check "$(printf '%s' "$said" | grep -q 'did you mean max_pfn'; echo $?)" "a misspelt symbol is refused with what is near" "$said"
 said=$(d -n 'BEGIN { trace(`runqueues); }')
-check "$(printf '%s' "$said" | grep -q 'is a variable of each CPU'; echo $?)" "a variable of each CPU is refused" "$said"
+check "$(printf '%s' "$said" | grep -q 'per-CPU variable'; echo $?)" "a per-CPU variable is refused" "$said"
 said=$(d -n 'BEGIN { *(&`max_pfn) = 20; }')
 check "$([ $? -ne 0 ]; echo $?)" "the kernel's memory is not written" "$said"
 is "a pointer that leads nowhere fires ERROR with the address that failed" \
@@ -39,7 +39,9 @@ is "a pointer that leads nowhere fires ERROR with the address that failed" \
 is "a user address in the place of a kernel's, too" \
   "$(d -n 'BEGIN { trace(((struct task_struct *)&`init_task)->mm->pgd); } ERROR { printf("%d", arg4 == DTRACEFLT_BADADDR); exit(0); }' | tail -n 1)" 1
 is "the process's fields are those of /proc" "$(d -n 'BEGIN { printf("%d %d", curpsinfo->pr_pid == pid, curpsinfo->pr_ppid == ppid); exit(0); }')" "1 1"
-is "a call's typed arguments" "$(d -n 'syscall::openat:entry /pid == $target && stringof(args[1]) == "/etc/passwd"/ { printf("%d %s", args[0], stringof(args[1])); exit(0); }' -c 'cat /etc/passwd' | grep -v root)" "-100 /etc/passwd"
+is "a call's typed arguments" "$(d -n 'syscall::openat:entry /pid == $target/ { self->path = args[1]; self->fd = args[0]; }
+  syscall::openat:return /self->path && copyinstr((uintptr_t)self->path) == "/etc/passwd"/ {
+    printf("%d %s %d\n", self->fd, stringof(self->path), args[0] >= 0); exit(0); }' -c 'cat /etc/passwd' | grep -v root | head -n 1)" "-100 /etc/passwd 1"
 mkdir /tmp/cgroup
 if mount -t cgroup2 cgroup2 /tmp/cgroup && mkdir -p /tmp/cgroup/one/two && echo $$ >/tmp/cgroup/one/two/cgroup.procs; then
   is "zonename is the path of the thread's cgroup" "$(d -n 'BEGIN { printf("%s", zonename); exit(0); }')" /one/two
