@@ -57,7 +57,7 @@ setup() {
   [ "$status" -eq 1 ]
   [[ ${lines[0]} == *'failed to resolve `no_such_variable: Unknown symbol name' ]]
   if [ "$(grep -c ' [bBdDrR] [^[]*$' /proc/kallsyms)" -lt 1000 ]; then
-    [[ ${lines[1]} == *"keeps no names of its variables: its option CONFIG_KALLSYMS_ALL is off" ]]
+    [[ ${lines[1]} == *CONFIG_KALLSYMS_ALL* ]]
   else
     [[ ${lines[1]} == *"the kernel has no symbol no_such_variable"* ]]
     run "$TALLY" trace -qn 'BEGIN { trace(`max_pfm); }'

@@ -979,8 +979,8 @@ static void strings_of_args_are_keys_and_a_whole_struct_is_bytes(void **state)
 /* ---- system calls ----------------------------------------------------------------------------- */
 
 static const struct syscall_row calls[] = {
-	{ "first", { 7, 8, 9 }, NULL },
-	{ "only32", { SYSCALL_NONE, 3, SYSCALL_NONE }, NULL },
+	{ "first", { 7, 8, 9 }, "" },
+	{ "only32", { SYSCALL_NONE, 3, SYSCALL_NONE }, "" },
 };
 static const struct bpf_probe call_probes[] = {
 	{ 1, IMG_TEST, "dtrace", "", "", "BEGIN", false, 0, NULL },

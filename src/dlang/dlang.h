@@ -305,7 +305,7 @@ struct d_field {
 	uint32_t offset, size;   /* a string: `size` bytes, a multiple of 8, padded with NULs */
 };
 struct d_args {
-	const char *name; /* of its type: "struct tlp" */
+	const char *name; /* of its type: "struct tlp"; NULL with `value` */
 	const struct d_field *field;
 	uint32_t nfields;
 	uint32_t base, size;

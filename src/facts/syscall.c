@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define NONE SYSCALL_NONE
-#define UNTOLD NULL
+#define UNTOLD SYSCALL_UNTOLD
 static const struct syscall_row rows[] = {
 #define SYSCALL(name, x86_64, i386, arm64, args) { #name, { x86_64, i386, arm64 }, args },
 #define SYSCALL_TYPE(letter, type)

@@ -13,11 +13,12 @@ enum syscall_abi { SYSCALL_X86_64, SYSCALL_I386, SYSCALL_ARM64, SYSCALL_ABIS };
 #define SYSCALL_NUMBERS 512u /* all numbers are below */
 #define SYSCALL_NAME 32u     /* longest name, with its NUL */
 #define SYSCALL_ARGS 6u      /* no call has more arguments */
+#define SYSCALL_UNTOLD "-"   /* no type has this letter */
 
 struct syscall_row {
 	const char *name;
 	int16_t number[SYSCALL_ABIS]; /* SYSCALL_NONE: programs of that kind have no such call */
-	const char *args;             /* a letter for the type of each argument; NULL: not told */
+	char args[8];                 /* a letter for the type of each argument; SYSCALL_UNTOLD: not told */
 };
 /* By name, ascending. NULL past the last. */
 const struct syscall_row *syscall_at(uint32_t i);

@@ -41,8 +41,8 @@ static void rows_are_sorted_and_numbers_are_unique(void **state)
 	for (uint32_t i = 0; (r = syscall_at(i)) != NULL; i++, last = r->name) {
 		assert_true(strcmp(last, r->name) < 0);
 		assert_true(strlen(r->name) < SYSCALL_NAME);
-		assert_true(!r->args || strlen(r->args) <= SYSCALL_ARGS);
-		for (const char *a = r->args; a && *a; a++)
+		assert_true(strlen(r->args) <= SYSCALL_ARGS);
+		for (const char *a = r->args; *a && strcmp(r->args, SYSCALL_UNTOLD); a++)
 			if (syscall_type(*a) < 0)
 				fail_msg("%s: there is no type '%c'", r->name, *a);
 	}

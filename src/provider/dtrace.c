@@ -46,6 +46,7 @@ static int dtrace_name(struct probes *t, const char *name, int (*add)(void *arg,
 
 const struct provider prov_dtrace = {
 	.name = "dtrace",
+	.is_alone = true,
 	.help = "start, end and errors of the tracing itself",
 	.has_bare_names = true,
 	.provider = { STAB_STABLE, STAB_STABLE, DEP_COMMON },

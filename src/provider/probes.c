@@ -249,6 +249,8 @@ static int match_name(struct probes *t, const struct d_probedesc *d, int (*add)(
 		if (rc < 0)
 			return rc;
 		found += rc;
+		if (rc > 0 && providers[i]->is_alone)
+			break;
 	}
 	return found || !why->code ? found : -why->code;
 }

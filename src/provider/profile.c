@@ -144,6 +144,7 @@ static int profile_offer(struct probes *t, struct err *e)
 
 const struct provider prov_profile = {
 	.name = "profile",
+	.is_alone = true,
 	.help = "time: profile-N on every CPU, tick-N on one",
 	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_COMMON },
 	.module = { STAB_UNSTABLE, STAB_UNSTABLE, DEP_UNKNOWN },

@@ -94,6 +94,7 @@ struct provider {
 	const char *name;
 	const char *help;    /* one line */
 	bool has_bare_names; /* a word without PROVIDER::: and without a dash may be meant for it, as BEGIN */
+	bool is_alone;       /* its names are nobody else's: who has found one need not ask on */
 	bool is_long;        /* a search leaves its probes out that does not ask for probes by a colon */
 	/* Its probes have a module and a function, and these names, the last one NULL; offer makes them all. NULL: a name is all. */
 	const char *const *each_name;

@@ -17,9 +17,9 @@
 
 /* Each type as each argument: clauses of several probes may share what is the same. */
 static const struct d_args syscall_values[][SYSCALL_ARGS] = {
-#define VALUE(type, n)                                \
-	{                                             \
-		.name = type, .value = type, .arg = n \
+#define VALUE(type, n)                  \
+	{                               \
+		.value = type, .arg = n \
 	}
 #define SYSCALL(name, x86_64, i386, arm64, args)
 #define SYSCALL_TYPE(letter, type) \
@@ -34,7 +34,7 @@ static const struct d_args syscall_values[][SYSCALL_ARGS] = {
 static const struct d_args *syscall_args(const struct probe *p, uint32_t index)
 {
 	const char *args = p->arm == ARM_RETURN ? "ll" : p->call->args;
-	int type = args && index < strlen(args) ? syscall_type(args[index]) : -1;
+	int type = index < strlen(args) ? syscall_type(args[index]) : -1;
 
 	return type < 0 ? NULL : &syscall_values[type][index];
 }

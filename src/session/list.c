@@ -65,7 +65,7 @@ static void print_verbose(struct buf *to, const struct probe *p)
 	print_stability(to, "Argument Attributes", p->prov->args);
 	buf_puts(to, "\n\tArgument Types\n");
 	for (; (a = probe_args(p, n)) != NULL; n++) {
-		buf_printf(to, "%sargs[%u]: %s%s\n", indent, n, a->name, a->value ? "" : " *");
+		buf_printf(to, "%sargs[%u]: %s%s\n", indent, n, a->value ? a->value : a->name, a->value ? "" : " *");
 		for (uint32_t i = 0; i < a->nfields; i++)
 			buf_printf(to, "%s\t%s %s\n", indent, a->field[i].type, a->field[i].name);
 	}
@@ -109,7 +109,7 @@ static void json_args(struct buf *to, const struct probe *p)
 
 	buf_puts(to, ",\"args\":[");
 	for (uint32_t n = 0; (a = probe_args(p, n)) != NULL; n++) {
-		buf_printf(to, "%s{\"type\":\"%s\",\"members\":[", n ? "," : "", a->name);
+		buf_printf(to, "%s{\"type\":\"%s\",\"members\":[", n ? "," : "", a->value ? a->value : a->name);
 		for (uint32_t i = 0; i < a->nfields; i++)
 			buf_printf(to, "%s{\"name\":\"%s\",\"type\":\"%s\"}", i ? "," : "", a->field[i].name,
 				   a->field[i].type);
