@@ -745,3 +745,13 @@ $both"
   shares=$("$TALLY" report --json "$BATS_TEST_TMPDIR/t" | sed -n 's/.*"type":"tlp_type".*"share":\([0-9.]*\).*/\1/p' | paste -sd+ | bc)
   [[ $shares == 1.0* || $shares == .99999* ]]
 }
+
+# 5,000 records of 16 bytes: more than the 64 KiB that were looked through.
+@test "a cut of more than 64 KiB was read over, with perf records taken for packets" {
+  "$TALLY" record --on kunpeng,load=p2p,seed=1 --duration 20 -o "$BATS_TEST_TMPDIR/t" -e hisi_ptt0_2/filter=0x80004,type=7,direction=2,format=0/ 2>/dev/null
+  { head -c 830736 "$BATS_TEST_TMPDIR/t"; tail -c +$((830736 + 80000 + 1)) "$BATS_TEST_TMPDIR/t"; } >"$BATS_TEST_TMPDIR/cut"
+  run "$TALLY" report --json "$BATS_TEST_TMPDIR/cut"
+  [[ $output == *'"gaps":1,"gap_bytes":80000'* ]]
+  [[ $output == *'"cut_within":80000'* ]]
+  [[ $output != *'reserved type'* ]]
+}

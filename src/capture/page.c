@@ -37,7 +37,7 @@ static struct an_cell page_cell_most(const struct ptt_hist *h)
 
 static struct an_cell page_cell_bound(bool at_most, uint64_t v)
 {
-	return (struct an_cell){ .u = v, .at_most = at_most };
+	return (struct an_cell){ .u = v, .at_most = at_most && v };
 }
 
 static struct an_cell page_cell_time(bool known, uint64_t v)
@@ -1056,8 +1056,10 @@ void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const stru
 	an_fact(p, t, "b", "B", AN_TEXT, AN_S(b->file));
 	an_fact(p, t, "a_records", "records of A", AN_COUNT, AN_U(a->r->records));
 	an_fact(p, t, "b_records", "records of B", AN_COUNT, AN_U(b->r->records));
-	an_fact(p, t, "a_span", "ticks of A", AN_TICKS, AN_U(a->r->span));
-	an_fact(p, t, "b_span", "ticks of B", AN_TICKS, AN_U(b->r->span));
+	an_fact(p, t, "a_span", span_is_bound(a->r) ? "ticks of A, at least" : "ticks of A", AN_TICKS,
+		AN_U(a->r->span));
+	an_fact(p, t, "b_span", span_is_bound(b->r) ? "ticks of B, at least" : "ticks of B", AN_TICKS,
+		AN_U(b->r->span));
 	if (!ptt_reports_are_alike(a->r, b->r))
 		page_say_unlike(p, a, b);
 	while (found < n && change[found].finding)
@@ -1067,7 +1069,7 @@ void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const stru
 		overlay_figures(p, change, found);
 	changes_table(p, b, false, change + found, n - found);
 	if (!n)
-		an_page_words(p, AN_NOTE, "change", "No figure differs.");
+		an_page_words(p, AN_NOTE, "change", "No figure that is compared differs.");
 	else if (!found)
 		an_page_words(p, AN_NOTE, "change", "Nothing differs by more than two traces of one load do.");
 	for (const struct ptt_page_in *in = a; in; in = in == a ? b : NULL)

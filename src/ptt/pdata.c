@@ -316,7 +316,7 @@ static void run_end(struct ptt_reader *r, struct pdata_run *run)
  * out of the data.  In 8DW markers tell where.  In 4DW the records behind the cut begin at another place of the grid of 16 bytes, unless whole
  * records are missing: where those at the old place stop looking like records, and those at the new one start, the cut is. */
 
-#define CUT_MOST (64u << 10)
+#define CUT_MOST (1u << 20)
 
 static unsigned feature_count(const struct ptt_reader *r)
 {

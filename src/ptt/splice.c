@@ -442,21 +442,30 @@ static uint64_t usual_stride(const uint8_t *p, uint32_t strides, uint64_t most)
 	return n ? sum / n : 0;
 }
 
+static uint32_t strides_over(const uint8_t *p, uint32_t strides, uint64_t limit)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i + 1 < strides; i++)
+		n += stride_at(p, i * STRIDE) > limit;
+	return n;
+}
+
 size_t ptt_splice_ahead(const uint8_t *p, size_t bytes, const struct splice_how *how)
 {
 	const uint32_t n = (uint32_t)(bytes / 32), strides = n / STRIDE;
-	uint32_t jumps = 0;
 
 	if (strides < 4 || !how->counts)
 		return bytes;
-	const uint64_t usual = usual_stride(p, strides, usual_stride(p, strides, UINT32_MAX));
-	for (uint32_t i = 0; i + STRIDE < n && jumps < JUMPS_MOST; i += STRIDE) {
+	uint64_t limit = usual_stride(p, strides, usual_stride(p, strides, UINT32_MAX)) * 3 / 2 + 1;
+	while (strides_over(p, strides, limit) > JUMPS_MOST)
+		limit *= 2;
+	for (uint32_t i = 0; i + STRIDE < n; i += STRIDE) {
 		const uint32_t step = stride_at(p, i);
 
-		if (step >> 31 || step / 2 <= usual)
+		if (step >> 31 || step <= limit)
 			continue;
 		const uint32_t k = longest_step(p, i, STRIDE + 1);
-		jumps++;
 		if (is_torn(p, n, k) && is_splice(p, n, k, how))
 			return (size_t)k * 32;
 	}
