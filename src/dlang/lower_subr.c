@@ -406,11 +406,11 @@ static void subr_copyinstr(struct lw *l, const struct d_node *n, ir_obj o, uint3
 	ir_reg address = lw_value(l, n->arg[0]);
 	struct ir_ins *i;
 
-	lw_zero(l, o, off, size);
 	if (n->narg == 2 && n->arg[1]->kind == N_INT && n->arg[1]->ival > 0 && n->arg[1]->ival < most)
 		most = (uint32_t)n->arg[1]->ival;
 	else if (n->narg == 2)
 		lw_effect(l, n->arg[1]);
+	lw_zero(l, o, off + ((most + 7) & ~7u), size - ((most + 7) & ~7u)); /* the rest is zeroed by what reads */
 	i = lw_on(l, IR_OREADSTR, o, off, most);
 	i->a = address;
 	i->x = 1;
