@@ -40,13 +40,6 @@ static int check_read_snapshots(struct checking *k)
 	return rc < 0 ? hv_failed(k->p, rc, &e) : 0;
 }
 
-static enum gpci_verdict check_ask_invariant(const struct checking *k, const struct gpci_invariant *invariant,
-					     struct err *e)
-{
-	return k->now ? gpci_invariant_check(invariant, k->before, k->now, e) :
-			gpci_invariant_check(invariant, NULL, k->before, e);
-}
-
 void check_row(struct tally_platform *p, struct tally_check_result *result, struct an_rows *t, struct check_invariant l)
 {
 	static const char *const name[] = {
@@ -80,7 +73,8 @@ static int check_gpci(struct checking *k, struct an_rows *t)
 		rc = check_read_snapshots(k);
 	for (uint32_t i = 0; rc >= 0 && (invariant = gpci_invariant_at(i)) != NULL; i++) {
 		struct err e = { 0 };
-		const enum gpci_verdict v = check_ask_invariant(k, invariant, &e);
+		const enum gpci_verdict v = k->now ? gpci_invariant_check(invariant, k->before, k->now, &e) :
+						     gpci_invariant_check(invariant, NULL, k->before, &e);
 
 		check_row(k->p, &k->result, t,
 			  (struct check_invariant){ invariant->number, invariant->name, verdict[v], invariant->text,

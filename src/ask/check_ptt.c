@@ -46,11 +46,6 @@ struct tracing {
 	struct err why;
 };
 
-static int trace_failed(struct tracing *k, const struct ptt_pmu *pmu, int rc, const struct err *e)
-{
-	return plat_fail(k->p, (enum tally_err) - rc, "%s: %s", pmu->name, e->text[0] ? e->text : tally_strerror(rc));
-}
-
 /* ---- one trace --------------------------------------------------------------------------------------------- */
 
 static int trace_link(struct tracing *k, uint32_t device, struct ptt_link *at, struct err *e)
@@ -204,7 +199,9 @@ static int check_device(struct tracing *k, uint32_t device)
 			rc = trace_one(k, device, &pmu[device], &ask, &e);
 	}
 	if (rc != -TALLY_EBUSY)
-		return rc < 0 ? trace_failed(k, &pmu[device], rc, &e) : 0;
+		return rc < 0 ? plat_fail(k->p, (enum tally_err) - rc, "%s: %s", pmu[device].name,
+					  e.text[0] ? e.text : tally_strerror(rc)) :
+				0;
 	plat_note(k->p, "%s is not checked: %s", pmu[device].name, e.text[0] ? e.text : tally_strerror(rc));
 	if (!k->rc) {
 		k->rc = rc;

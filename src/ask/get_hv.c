@@ -478,18 +478,14 @@ static void element_rows(struct get *g, const struct gpci_pick *k, const struct 
 	get_put_table(g, &t, col);
 }
 
-static int no_record(struct get *g, const struct sel *s, const struct gpci_pick *k, const struct gpci_table *all)
-{
-	if (!all->n)
-		return plat_fail(g->p, TALLY_EINVAL, "%s: the request returned no record", s->text);
-	return plat_fail(g->p, TALLY_EINVAL, "%s: no such %s (valid: %llu to %llu)", s->text, gpci_key(k->r),
-			 (unsigned long long)all->v[0].id, (unsigned long long)all->v[all->n - 1].id);
-}
-
 static int put_records(struct get *g, const struct sel *s, const struct gpci_pick *k, const struct gpci_table *all)
 {
-	if (!record_rows(g, k, all))
-		return no_record(g, s, k, all);
+	if (!record_rows(g, k, all)) {
+		if (!all->n)
+			return plat_fail(g->p, TALLY_EINVAL, "%s: the request returned no record", s->text);
+		return plat_fail(g->p, TALLY_EINVAL, "%s: no such %s (valid: %llu to %llu)", s->text, gpci_key(k->r),
+				 (unsigned long long)all->v[0].id, (unsigned long long)all->v[all->n - 1].id);
+	}
 	element_rows(g, k, all);
 	return 0;
 }

@@ -262,15 +262,6 @@ static int no_field(struct tally_platform *p, const struct sel *s, const struct 
 			 err_unknown(field, names, "; 'tally list -v gpci%s' shows them", p->asked).text);
 }
 
-static int pick_field(struct tally_platform *p, const struct sel *s, const char *field, struct gpci_pick *ret)
-{
-	ret->field = -1;
-	for (uint32_t i = 0; field && i < ret->r->nfields; i++)
-		if (!strcasecmp(ret->r->field[i].name, field))
-			ret->field = (int32_t)i;
-	return field && ret->field < 0 ? no_field(p, s, ret->r, field) : 0;
-}
-
 /* index= is every request's; its own name and Linux's mean the same. */
 static int pick_index(struct tally_platform *p, const struct sel *s, struct gpci_pick *ret)
 {
@@ -334,8 +325,13 @@ int gpci_pick(struct tally_platform *p, const struct hv_transport *l, const stru
 	rc = sel_keys_are(s, keys, &p->err);
 	if (rc >= 0)
 		rc = pick_index(p, s, ret);
-	if (rc >= 0)
-		rc = pick_field(p, s, name, ret);
+	if (rc >= 0) {
+		ret->field = -1;
+		for (uint32_t i = 0; name && i < ret->r->nfields; i++)
+			if (!strcasecmp(ret->r->field[i].name, name))
+				ret->field = (int32_t)i;
+		rc = name && ret->field < 0 ? no_field(p, s, ret->r, name) : 0;
+	}
 	if (rc >= 0)
 		rc = sel_number(s, "vp", UINT16_MAX, &vp, &p->err);
 	if (rc > 0 && ret->r->index != GPCI_BY_VP)

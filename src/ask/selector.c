@@ -128,12 +128,6 @@ int sel_number(const struct sel *s, const char *key, uint64_t most, uint64_t *re
 	return 1;
 }
 
-static int no_key(const struct sel *s, const char *key, const char *const *allowed, size_t n, struct err *e)
-{
-	return err_set(e, TALLY_EINVAL, "%s: unknown key '%s'%s", s->text, key,
-		       err_unknown(key, TEXT_NAMES(allowed, n), NULL).text);
-}
-
 int sel_keys_are(const struct sel *s, const char *const *allowed, struct err *e)
 {
 	size_t n = 0;
@@ -146,7 +140,8 @@ int sel_keys_are(const struct sel *s, const char *const *allowed, struct err *e)
 		for (size_t k = 0; k < n; k++)
 			found |= !strcmp(s->key[i].key, allowed[k]);
 		if (!found)
-			return no_key(s, s->key[i].key, allowed, n, e);
+			return err_set(e, TALLY_EINVAL, "%s: unknown key '%s'%s", s->text, s->key[i].key,
+				       err_unknown(s->key[i].key, TEXT_NAMES(allowed, n), NULL).text);
 	}
 	return 0;
 }

@@ -173,14 +173,6 @@ static bool has_target(const struct tally_stat_opts *o)
 	return o->argv || o->npids || o->ntids || o->cpus || o->flags & (TALLY_STAT_SYSTEM | TALLY_STAT_PER_CPU);
 }
 
-static const char *usual_events(const struct tally_stat_opts *o)
-{
-	bool tasks = !(o->cpus || o->flags & TALLY_STAT_SYSTEM) && (o->argv || o->npids || o->ntids);
-
-	return tasks ? "task-clock,context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses" :
-		       "cpu-clock,context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses";
-}
-
 static int stat_open_runs(struct stat_all *a)
 {
 	int rc = 0;
@@ -195,8 +187,14 @@ static int stat_open_runs(struct stat_all *a)
 		*s = (struct stat_run){ .p = a->n ? a->o.more[a->n - 1].platform : a->p, .o = a->o };
 		if (a->n && (plat_enter(s->p) < 0 || plat_emit_open(s->p, &a->o.to) < 0))
 			return -TALLY_ESTATE;
-		if (!events && !a->n && !a->o.nmore && !a->o.view)
-			events = usual_events(&a->o);
+		if (!events && !a->n && !a->o.nmore && !a->o.view) {
+			bool tasks = !(a->o.cpus || a->o.flags & TALLY_STAT_SYSTEM) &&
+				     (a->o.argv || a->o.npids || a->o.ntids);
+
+			events =
+				tasks ? "task-clock,context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses" :
+					"cpu-clock,context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses";
+		}
 		rc = events ? add_list(a, s, events) : 0;
 	}
 	if (rc >= 0 && a->o.view) {

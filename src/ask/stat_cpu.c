@@ -150,11 +150,6 @@ static int add_process(struct stat_cpu *c, int pid)
 	return rc;
 }
 
-static int add_thread(struct stat_cpu *c, int tid)
-{
-	return k_thread_is(tid) ? add_task(c, tid) : plat_fail(c->p, TALLY_EINVAL, "no such thread: %d", tid);
-}
-
 static int start_child(struct stat_cpu *c)
 {
 	struct err e = { 0 };
@@ -181,7 +176,8 @@ static int find_tasks(struct stat_cpu *c)
 	for (uint32_t i = 0; rc >= 0 && i < o->npids; i++)
 		rc = add_process(c, o->pids[i]);
 	for (uint32_t i = 0; rc >= 0 && i < o->ntids; i++)
-		rc = add_thread(c, o->tids[i]);
+		rc = k_thread_is(o->tids[i]) ? add_task(c, o->tids[i]) :
+					       plat_fail(c->p, TALLY_EINVAL, "no such thread: %d", o->tids[i]);
 	if (rc >= 0 && o->argv)
 		rc = start_child(c);
 	if (rc >= 0 && o->argv && !o->npids && !o->ntids && !whole_cpus(c))
@@ -471,18 +467,6 @@ double cpu_scaled(const struct k_count *k)
 	return all ? (double)k->value : (double)k->value * ((double)k->enabled_ns / (double)k->running_ns);
 }
 
-static void add_run(struct stat_cpu *c)
-{
-	c->runs++;
-	add_up(&c->mean_ns, &c->m2_ns, c->runs, (double)c->now_ns);
-	for (uint32_t i = 0; i < c->n; i++)
-		c->ev[i].runs_lost += c->ev[i].nspans > 0;
-	for (uint32_t i = 0; i < c->n; i++)
-		for (uint32_t k = 0; cpu_counts(&c->ev[i]) && k < c->ev[i].nslots; k++)
-			add_up(&c->ev[i].slot[k].mean, &c->ev[i].slot[k].m2, c->runs,
-			       cpu_scaled(&c->ev[i].slot[k].now));
-}
-
 static void close_run(struct stat_cpu *c)
 {
 	for (uint32_t i = 0; i < c->n; i++) {
@@ -501,8 +485,16 @@ int stat_cpu_end(struct stat_cpu *c)
 {
 	double user, system;
 
-	if (!c->p->err.code)
-		add_run(c);
+	if (!c->p->err.code) {
+		c->runs++;
+		add_up(&c->mean_ns, &c->m2_ns, c->runs, (double)c->now_ns);
+		for (uint32_t i = 0; i < c->n; i++)
+			c->ev[i].runs_lost += c->ev[i].nspans > 0;
+		for (uint32_t i = 0; i < c->n; i++)
+			for (uint32_t k = 0; cpu_counts(&c->ev[i]) && k < c->ev[i].nslots; k++)
+				add_up(&c->ev[i].slot[k].mean, &c->ev[i].slot[k].m2, c->runs,
+				       cpu_scaled(&c->ev[i].slot[k].now));
+	}
 	end_child(c);
 	children_time(&user, &system);
 	c->user_ns += user;

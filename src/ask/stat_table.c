@@ -106,18 +106,13 @@ void stat_table_row(struct stat_table *t, double seconds, const char *selector, 
 	an_rows_add(&t->t, row);
 }
 
-/* What text has no room for, or no row has anything for. */
-static uint64_t left_out(const struct stat_table *t)
+void stat_table_put(struct stat_table *t, struct an_emit *e, bool first)
 {
 	const uint64_t of_kind = t->kind == STAT_INTERVAL ? BIT(C_VALUE) : BIT(C_TIME) | BIT(C_DELTA);
 
-	return OF_PROGRAMS | ((BIT(C_SHARE) | BIT(C_SPREAD) | (t->cpu ? BIT(C_ID) : 0)) & ~t->shown) |
-	       (t->cpu ? of_kind : 0);
-}
-
-void stat_table_put(struct stat_table *t, struct an_emit *e, bool first)
-{
-	t->t.text_skips = left_out(t);
+	/* What text has no room for, or no row has anything for. */
+	t->t.text_skips = OF_PROGRAMS | ((BIT(C_SHARE) | BIT(C_SPREAD) | (t->cpu ? BIT(C_ID) : 0)) & ~t->shown) |
+			  (t->cpu ? of_kind : 0);
 	t->t.apart = !first;
 	(void)an_rows_put(e, &t->t, first);
 	an_rows_free(&t->t);

@@ -520,14 +520,6 @@ const char *stat_view_must(uint32_t i, uint32_t k)
 	return i < COUNT(views) && k < NEEDS && views[i].must >> k & 1 ? views[i].need[k] : NULL;
 }
 
-static int no_view(struct stat_run *s, const char *name)
-{
-	return plat_fail(s->p, TALLY_EINVAL, "unknown view '%s'%s", name,
-			 err_unknown(name, TEXT_NAMES_OF(views, name),
-				     " (expected cec, partitions, processors or links)")
-				 .text);
-}
-
 /* Whether an earlier request says what comes and goes; of virtual processors that is their partition's. */
 static bool is_said(const struct stat_run *s, uint32_t which)
 {
@@ -547,7 +539,10 @@ int stat_view_open(struct stat_run *s, const char *name)
 		if (!strcmp(views[i].name, name))
 			s->view = &views[i];
 	if (!s->view)
-		return no_view(s, name);
+		return plat_fail(s->p, TALLY_EINVAL, "unknown view '%s'%s", name,
+				 err_unknown(name, TEXT_NAMES_OF(views, name),
+					     " (expected cec, partitions, processors or links)")
+					 .text);
 	rc = hv_power_of(s->p, &l);
 	if (rc < 0)
 		return rc;

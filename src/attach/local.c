@@ -247,19 +247,15 @@ static const struct local_row *row_of(const struct local_peer *p, uint16_t op)
 	return NULL;
 }
 
-static int hang_up(struct local_peer *p, int rc)
-{
-	p->over = true;
-	return rc;
-}
-
 static int local_call_check(struct local_peer *p, const struct local_head *h, const struct local_row *row)
 {
 	const uint32_t n = h->bytes - (uint32_t)sizeof(*h);
 
-	if (!p->greeted && h->op != LOCAL_HELLO)
-		return hang_up(p, err_set(&p->err, TALLY_ESTATE,
-					  "operation 0x%x before HELLO: HELLO must be the first request", h->op));
+	if (!p->greeted && h->op != LOCAL_HELLO) {
+		p->over = true;
+		return err_set(&p->err, TALLY_ESTATE, "operation 0x%x before HELLO: HELLO must be the first request",
+			       h->op);
+	}
 	if (h->status)
 		return err_set(&p->err, TALLY_EINVAL, "status %u in a request (must be 0)", h->status);
 	if (!row)

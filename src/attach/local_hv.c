@@ -230,15 +230,6 @@ static inline struct sun4v_vcpu *vcpu_of(struct hv_client *c, uint32_t strand, s
 	return take_strand(c, strand, e) < 0 ? NULL : c->vcpu[strand];
 }
 
-/* mach_exit: all strands start again; what was negotiated stays. */
-static void hv_client_restart(struct hv_client *c)
-{
-	c->exited = false;
-	for (uint32_t i = 0; i < c->s->strands; i++)
-		if (c->vcpu[i])
-			sun4v_vcpu_reset(c->vcpu[i]);
-}
-
 /* ---- operations --------------------------------------------------------------------------------------- */
 
 static int hv_call_reply(struct local_call *c, const void *p, uint32_t n)
@@ -331,8 +322,13 @@ static int call_sun4v(struct hv_client *c, struct local_hv_call *q, struct err *
 	if (!v)
 		return -e->code;
 	(void)sun4v_call(v, q->trap, q->r);
-	if (c->exited)
-		hv_client_restart(c);
+	if (c->exited) {
+		/* mach_exit: all strands start again; what was negotiated stays. */
+		c->exited = false;
+		for (uint32_t i = 0; i < c->s->strands; i++)
+			if (c->vcpu[i])
+				sun4v_vcpu_reset(c->vcpu[i]);
+	}
 	return 0;
 }
 

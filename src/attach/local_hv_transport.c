@@ -142,12 +142,6 @@ static size_t memory_bytes(const struct local_transport_opts *o, const struct lo
 	return (n + LOCAL_HV_PAGE - 1) / LOCAL_HV_PAGE * LOCAL_HV_PAGE;
 }
 
-static int no_hypervisor(const struct transport *l, struct err *e)
-{
-	return err_set(e, TALLY_ENOTSUP, "%s: the platform there has no hypervisor; 'tally machine batoka' has one",
-		       l->op.what);
-}
-
 /* Whether the machine is one that there is. */
 static bool is_known(const struct local_hv_machine *m)
 {
@@ -218,7 +212,8 @@ int local_transport_open(struct hv_transport *ret, const char *path, const struc
 	}
 	l->op.what = local_client_name(l->c);
 	if (!local_hv_service(local_welcomed(l->c)->platform))
-		rc = no_hypervisor(l, e);
+		rc = err_set(e, TALLY_ENOTSUP,
+			     "%s: the platform there has no hypervisor; 'tally machine batoka' has one", l->op.what);
 	if (rc == 0)
 		rc = be_guest(l, o, &m, e);
 	l->bytes = memory_bytes(o, &m);

@@ -173,15 +173,6 @@ static bool send_end(struct device *d, struct local_peer *p)
 	return to;
 }
 
-/* All who wait hear that it is over, or why it can't go on; then the device is free. */
-static void trace_over(struct device *d, struct local_peer *p)
-{
-	while (d->nwaiting && send_end(d, p))
-		local_ptt_answer_waiting(d);
-	if (!d->nwaiting)
-		trace_end(d);
-}
-
 static void trace_pump(struct device *d, struct local_peer *p)
 {
 	while (d->nwaiting) {
@@ -190,8 +181,13 @@ static void trace_pump(struct device *d, struct local_peer *p)
 			d->sent = 0;
 		}
 		if (!d->sending) {
-			if (d->stopped || d->broken.code)
-				trace_over(d, p);
+			if (d->stopped || d->broken.code) {
+				/* All who wait hear that it is over, or why it can't go on; then the device is free. */
+				while (d->nwaiting && send_end(d, p))
+					local_ptt_answer_waiting(d);
+				if (!d->nwaiting)
+					trace_end(d);
+			}
 			return;
 		}
 		if (!send_piece(d, p))

@@ -149,16 +149,6 @@ static void client_serve(struct local_server *d, struct client *c)
 		client_arm(d, c);
 }
 
-/* Something may be there to be sent that nothing was read for. */
-static void client_passed(struct local_server *d, struct client *c)
-{
-	local_peer_came(c->peer, 0);
-	if (client_send(c))
-		client_arm(d, c);
-	else
-		client_drop(c);
-}
-
 /* ---- who comes in -------------------------------------------------------------------------------- */
 
 static void local_server_refuse_client(int fd, enum tally_err code, const char *words)
@@ -263,8 +253,14 @@ static int local_passed(struct server *server, struct err *e)
 	if (d->muted)
 		listener_arm(d, false);
 	for (struct client *c = d->client; c < d->client + LOCAL_CLIENTS; c++)
-		if (c->fd >= 0)
-			client_passed(d, c);
+		if (c->fd >= 0) {
+			/* Something may be there to be sent that nothing was read for. */
+			local_peer_came(c->peer, 0);
+			if (client_send(c))
+				client_arm(d, c);
+			else
+				client_drop(c);
+		}
 	return 0;
 }
 

@@ -155,16 +155,6 @@ static void power_trap(void *uc, uint32_t number, void *arg)
 		u->f.reg_write(uc, UCN_R0 + 3, &u->r[0]);
 }
 
-/* The pointers that Unicorn wants at each trap. */
-static void place_registers(struct emu *u)
-{
-	u->at[0] = &u->pc;
-	for (size_t i = 1; i < COUNT(u->at); i++)
-		u->at[i] = &u->r[i - 1];
-	if (u->o.cpu == EMU_SPARC64)
-		u->at[4] = &u->r[5];
-}
-
 /* ---- starting ----------------------------------------------------------------------------------------- */
 
 static int write_reg(struct emu *u, int reg, uint64_t value, struct err *e)
@@ -286,7 +276,12 @@ int emu_open(struct emu **ret, const struct emu_opts *o, struct err *e)
 	if (!u)
 		return err_oom(e);
 	u->o = *o;
-	place_registers(u);
+	/* The pointers that Unicorn wants at each trap. */
+	u->at[0] = &u->pc;
+	for (size_t i = 1; i < COUNT(u->at); i++)
+		u->at[i] = &u->r[i - 1];
+	if (u->o.cpu == EMU_SPARC64)
+		u->at[4] = &u->r[5];
 	rc = emu_load_unicorn(&u->f) ? emu_start_engine(u, e) :
 				       err_set(e, TALLY_ENOTSUP,
 					       SONAME " not found, which runs machine code: " LIBRARY_WHY(

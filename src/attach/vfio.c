@@ -141,18 +141,6 @@ static void incoming_clear(struct incoming *in)
 	in->too_many_fds = false;
 }
 
-static int client_begin(struct vfio_server *d, int fd, struct err *e)
-{
-	int rc;
-
-	d->client = fd;
-	d->out.n = d->out.sent = 0;
-	d->writing = false;
-	vfio_start(&d->vfio, d->dev);
-	rc = vfio_watch_fd(d, EPOLL_CTL_DEL, d->listener, 0, e);
-	return rc < 0 ? rc : vfio_watch_fd(d, EPOLL_CTL_ADD, fd, EPOLLIN, e);
-}
-
 static void client_drop(struct vfio_server *d)
 {
 	if (d->client < 0)
@@ -163,18 +151,20 @@ static void client_drop(struct vfio_server *d)
 	d->client = -1;
 }
 
-static int client_end(struct vfio_server *d, struct err *e)
-{
-	client_drop(d);
-	return vfio_watch_fd(d, EPOLL_CTL_ADD, d->listener, EPOLLIN, e);
-}
-
 static int client_take(struct vfio_server *d, struct err *e)
 {
 	int fd = accept4(d->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	if (fd >= 0)
-		return client_begin(d, fd, e);
+	if (fd >= 0) {
+		int rc;
+
+		d->client = fd;
+		d->out.n = d->out.sent = 0;
+		d->writing = false;
+		vfio_start(&d->vfio, d->dev);
+		rc = vfio_watch_fd(d, EPOLL_CTL_DEL, d->listener, 0, e);
+		return rc < 0 ? rc : vfio_watch_fd(d, EPOLL_CTL_ADD, fd, EPOLLIN, e);
+	}
 	if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
 		return 0;
 	d->muted = true;
@@ -299,8 +289,10 @@ static int vfio_server_serve(struct server *server, struct err *e)
 	if (rc < 0 || d->client < 0)
 		return rc;
 	rc = vfio_converse(d);
-	if (rc < 0)
-		return client_end(d, e);
+	if (rc < 0) {
+		client_drop(d);
+		return vfio_watch_fd(d, EPOLL_CTL_ADD, d->listener, EPOLLIN, e);
+	}
 	if (d->writing == !!rc)
 		return 0;
 	d->writing = rc;

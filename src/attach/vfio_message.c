@@ -298,20 +298,15 @@ static int bar_write(struct ptt_dev *d, uint32_t off, const uint8_t *p, uint32_t
 	return 0;
 }
 
-static void config_write(struct vfio *v, uint32_t off, const uint8_t *p, uint32_t n)
-{
-	vfio_settle_bytes(v);
-	if (vfio_config_write(&v->config, off, p, n))
-		vfio_reset_device(v);
-}
-
 static int region_write(struct vfio *v, const struct vu_access *a, const uint8_t *p)
 {
 	if (!access_good(a))
 		return EINVAL;
 	if (a->region == VU_REGION_BAR2)
 		return bar_write(v->dev, (uint32_t)a->offset, p, a->count);
-	config_write(v, (uint32_t)a->offset, p, a->count);
+	vfio_settle_bytes(v);
+	if (vfio_config_write(&v->config, (uint32_t)a->offset, p, a->count))
+		vfio_reset_device(v);
 	return 0;
 }
 

@@ -166,13 +166,6 @@ static void put_json(struct doctor *d, const struct tally_finding *f)
 	buf_printf(&d->out, ",\"needed\":%s}\n", f->needed ? "true" : "false");
 }
 
-static void json_summary(struct doctor *d, int rc)
-{
-	buf_printf(&d->out, "{\"type\":\"summary\",\"ok\":%u,\"limited\":%u,\"missing\":%u,\"runs\":%s}\n",
-		   d->count[TALLY_IS_OK], d->count[TALLY_IS_LIMITED], d->count[TALLY_IS_MISSING],
-		   rc < 0 ? "false" : "true");
-}
-
 /* ---- the verb --------------------------------------------------------------------------------- */
 
 static void take_finding(void *arg, const struct tally_finding *f)
@@ -197,7 +190,9 @@ static int doctor_examine_machine(struct doctor *d)
 	int rc = tally_doctor(&o), status;
 
 	if (d->json)
-		json_summary(d, rc);
+		buf_printf(&d->out, "{\"type\":\"summary\",\"ok\":%u,\"limited\":%u,\"missing\":%u,\"runs\":%s}\n",
+			   d->count[TALLY_IS_OK], d->count[TALLY_IS_LIMITED], d->count[TALLY_IS_MISSING],
+			   rc < 0 ? "false" : "true");
 	else
 		text_summary(d, rc);
 	buf_free(&room);

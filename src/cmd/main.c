@@ -243,16 +243,6 @@ static void put_feature(void *arg, const char *name, const char *version, bool i
 			      " (not found)");
 }
 
-static int main_show_version(struct cmd_ctx *cx)
-{
-	struct buf b = { 0 }, room = { 0 };
-
-	buf_printf(&b, "tally %s\n", tally_version());
-	tally_features(duckdb_library(&room), put_feature, &b);
-	buf_free(&room);
-	return print(cx, &b);
-}
-
 /* GO_ON, or an exit status. */
 static int keep_rights(struct cmd_ctx *cx, uint32_t rights)
 {
@@ -281,8 +271,14 @@ static int run_word(struct cmd_ctx *cx, int argc, char **argv)
 		return v->run(cx, argc - 1, argv + 1);
 	if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h"))
 		return main_show_help(cx, argv[2]);
-	if (!strcmp(word, "--version") || !strcmp(word, "-V"))
-		return main_show_version(cx);
+	if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
+		struct buf b = { 0 }, room = { 0 };
+
+		buf_printf(&b, "tally %s\n", tally_version());
+		tally_features(duckdb_library(&room), put_feature, &b);
+		buf_free(&room);
+		return print(cx, &b);
+	}
 	if (!strcmp(word, "completion"))
 		return cmd_completion(cx, argc - 1, argv + 1);
 	if (!strcmp(word, "complete"))

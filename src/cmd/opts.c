@@ -31,18 +31,6 @@ static bool is_optional(const struct opt *o)
 	return o->arg && o->arg[0] == '[';
 }
 
-static void opts_put_letters(const struct opts *o, struct buf *to)
-{
-	if (o->command)
-		buf_putc(to, '+'); /* its options are not ours */
-	buf_putc(to, ':');         /* a missing argument is told from an unknown option */
-	for (size_t i = 0; i < o->n; i++)
-		if (o->opt[i].letter) {
-			buf_putc(to, o->opt[i].letter);
-			buf_puts(to, !o->opt[i].arg ? "" : is_optional(&o->opt[i]) ? "::" : ":");
-		}
-}
-
 static struct option *long_options(const struct opts *o)
 {
 	struct option *l = mem_alloc((o->n + 1) * sizeof(*l)), *end = l;
@@ -75,14 +63,6 @@ static int see_help(const struct cmd_ctx *cx, const struct opts *o)
 
 #define NAMES_MOST 64u /* of one verb */
 
-/* The long options that begin as `word` does, n characters of it; "" when there is none. */
-static void put_begun(const struct opts *o, const char *word, size_t n, struct buf *to)
-{
-	for (size_t i = 0; i < o->n; i++)
-		if (o->opt[i].name && !strncmp(o->opt[i].name, word, n))
-			buf_printf(to, "%s--%s", to->n ? ", " : "", o->opt[i].name);
-}
-
 static const char *opts_nearest_name(const struct opts *o, const char *word, size_t n)
 {
 	const char *names[NAMES_MOST], *near = NULL;
@@ -106,7 +86,10 @@ static void bad_long(const struct cmd_ctx *cx, const struct opts *o, const char 
 	const char *near = opts_nearest_name(o, word + 2, n);
 	struct buf begun = { 0 };
 
-	put_begun(o, word + 2, n, &begun);
+	/* The long options that begin as `word` does, n characters of it; "" when there is none. */
+	for (size_t i = 0; i < o->n; i++)
+		if (o->opt[i].name && !strncmp(o->opt[i].name, word + 2, n))
+			buf_printf(&begun, "%s--%s", begun.n ? ", " : "", o->opt[i].name);
 	if (n && begun.n)
 		complain(cx, "ambiguous option '%.*s': could be %s", (int)n + 2, word, begun.p);
 	else if (near)
@@ -161,7 +144,14 @@ int opts_parse(const struct cmd_ctx *cx, const struct opts *o, void *state, int 
 	struct option *longs = long_options(o);
 	int c, status = GO_ON;
 
-	opts_put_letters(o, &shorts);
+	if (o->command)
+		buf_putc(&shorts, '+'); /* its options are not ours */
+	buf_putc(&shorts, ':');         /* a missing argument is told from an unknown option */
+	for (size_t i = 0; i < o->n; i++)
+		if (o->opt[i].letter) {
+			buf_putc(&shorts, o->opt[i].letter);
+			buf_puts(&shorts, !o->opt[i].arg ? "" : is_optional(&o->opt[i]) ? "::" : ":");
+		}
 	if (!longs || shorts.failed) {
 		complain(cx, "out of memory");
 		status = ST_FAILED;

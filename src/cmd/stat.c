@@ -273,13 +273,6 @@ const struct opts *cmd_stat_opts(void)
 
 /* ---- the run ---------------------------------------------------------------------------- */
 
-/* What a command writes is not to be mixed with its figures. */
-static void choose_output(struct stat_args *s)
-{
-	if (s->s.argv && !s->a.a.output)
-		s->a.a.fd = STDERR_FILENO;
-}
-
 /* A model may be slower than the clock, and its first table is far. */
 static int stat_show_progress(void *arg, uint64_t done, uint64_t total)
 {
@@ -313,7 +306,9 @@ static int stat_with_platform(struct stat_args *s)
 {
 	int rc, status;
 
-	choose_output(s);
+	/* What a command writes is not to be mixed with its figures. */
+	if (s->s.argv && !s->a.a.output)
+		s->a.a.fd = STDERR_FILENO;
 	s->s.size = sizeof(s->s);
 	s->result.size = sizeof(s->result);
 	s->s.events = s->events.p;

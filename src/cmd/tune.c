@@ -153,27 +153,11 @@ static int tune_run_verb(struct tune *c)
 	return result.status ? result.status : rc;
 }
 
-static int tune_refuse_usage(struct tune *c, const char *why)
-{
-	complain(c->a.a.cx, "%s", why);
-	complain(c->a.a.cx, "'tally tune -h' shows the options");
-	return ST_USAGE;
-}
-
 /* A second device, or a command whose options would have been taken for tally's. */
 static int not_a_command(struct tune *c, const char *word)
 {
 	complain(c->a.a.cx, "unexpected argument '%s': give one DEVICE, and a COMMAND after '--', as in: -- %s", word,
 		 word);
-	complain(c->a.a.cx, "'tally tune -h' shows the options");
-	return ST_USAGE;
-}
-
-static int which_device(struct tune *c)
-{
-	const char *on = c->a.o.on;
-
-	complain(c->a.a.cx, "no device given; 'tally list ptt%s%s' shows them", on ? " --on " : "", on ? on : "");
 	complain(c->a.a.cx, "'tally tune -h' shows the options");
 	return ST_USAGE;
 }
@@ -185,10 +169,19 @@ int cmd_tune(struct cmd_ctx *cx, int argc, char **argv)
 
 	if (status != GO_ON)
 		return status;
-	if (argc == first)
-		return which_device(&c);
-	if (!c.goal)
-		return tune_refuse_usage(&c, "--for is required: --for latency or --for throughput");
+	if (argc == first) {
+		const char *on = c.a.o.on;
+
+		complain(c.a.a.cx, "no device given; 'tally list ptt%s%s' shows them", on ? " --on " : "",
+			 on ? on : "");
+		complain(c.a.a.cx, "'tally tune -h' shows the options");
+		return ST_USAGE;
+	}
+	if (!c.goal) {
+		complain(c.a.a.cx, "%s", "--for is required: --for latency or --for throughput");
+		complain(c.a.a.cx, "'tally tune -h' shows the options");
+		return ST_USAGE;
+	}
 	c.t.device = argv[first];
 	if (argc > first + 1 && strcmp(argv[first - 1], "--"))
 		return not_a_command(&c, argv[first + 1]);

@@ -138,12 +138,6 @@ static int reading_take_reply(struct reading *g, uint32_t *fresh)
 	return 0;
 }
 
-/* Whether one more might have been left out, though the call was a success. */
-static bool is_full(const struct reading *g)
-{
-	return gpci_has_elements(g->ask.r) || g->left < g->ask.r->size;
-}
-
 /* Behind the last record; false: there is no such index. */
 static bool go_on(struct reading *g)
 {
@@ -155,13 +149,6 @@ static bool go_on(struct reading *g)
 	g->ask.index = (int32_t)last->id + !inside;
 	g->ask.secondary = (uint16_t)(inside ? last->secondary + 1 : 0);
 	return true;
-}
-
-static int reading_refuse_stuck(const struct reading *g)
-{
-	return err_set(g->e, TALLY_ECORRUPT,
-		       "%s: a reply of %zu bytes that does not hold all brings nothing new behind %d", g->ask.r->name,
-		       g->answer.reply.bytes, g->ask.index);
 }
 
 static int read_all(struct reading *g)
@@ -180,8 +167,13 @@ static int read_all(struct reading *g)
 		if (rc < 0 || (is_own(g) && fresh))
 			return rc;
 		if (!fresh)
-			return partial ? reading_refuse_stuck(g) : 0;
-		if (!(partial || is_full(g)) || !go_on(g))
+			return partial ?
+				       err_set(g->e, TALLY_ECORRUPT,
+					       "%s: a reply of %zu bytes that does not hold all brings nothing new behind %d",
+					       g->ask.r->name, g->answer.reply.bytes, g->ask.index) :
+				       0;
+		/* Whether one more might have been left out, though the call was a success. */
+		if (!(partial || gpci_has_elements(g->ask.r) || g->left < g->ask.r->size) || !go_on(g))
 			return 0;
 	}
 }

@@ -11,15 +11,6 @@
 
 #define TRIES 16u
 
-static const struct gpci_request *snapshot_newest(uint32_t number)
-{
-	const struct gpci_request *r, *found = NULL;
-
-	for (uint32_t i = 0; (r = gpci_request_at(i)); i++)
-		found = r->number == number ? r : found;
-	return found;
-}
-
 static const struct gpci_request *request_of(enum snapshot_table t)
 {
 	static const uint32_t number[TABLES] = {
@@ -27,8 +18,11 @@ static const struct gpci_request *request_of(enum snapshot_table t)
 		SNAPSHOT_TABLES(T)
 #undef T
 	};
+	const struct gpci_request *r, *found = NULL;
 
-	return snapshot_newest(number[t]);
+	for (uint32_t i = 0; (r = gpci_request_at(i)); i++)
+		found = r->number == number[t] ? r : found;
+	return found;
 }
 
 /* A table that is not to be had is empty, without a request. */

@@ -77,16 +77,12 @@ static const struct group_row *major_of(const struct group_row *first, uint64_t 
 	return NULL;
 }
 
-static uint64_t highest_minor(const struct sun4v_vcpu *v, const struct group_row *r)
-{
-	return r->word == WORD_VFALLS && v->g->s->o.old_api ? 0 : r->minor;
-}
-
 /* api_set_version(group, major, minor): major 0 disables; a minor above the highest is clamped to it. */
 static enum hv_status set_version(struct sun4v_vcpu *v, const uint64_t o[6], struct hv_out *out)
 {
 	const struct group_row *first = group_of(v, o[0]), *r = first && o[1] ? major_of(first, o[1]) : NULL;
-	const uint64_t highest = r ? highest_minor(v, r) : 0, minor = o[2] < highest ? o[2] : highest;
+	const uint64_t highest = r ? (r->word == WORD_VFALLS && v->g->s->o.old_api ? 0 : r->minor) : 0,
+		       minor = o[2] < highest ? o[2] : highest;
 
 	if (!first)
 		return HV_EINVAL;

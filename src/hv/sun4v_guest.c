@@ -36,15 +36,6 @@ bool sun4v_client_has(struct sun4v_client *c, uint32_t vcpu)
 	return rc != -TALLY_EPERM && rc != -TALLY_EBUSY && rc != -TALLY_ESTATE;
 }
 
-/* Where there is none, the first one's words say why. */
-static void find_home(struct sun4v_client *c)
-{
-	while (c->home < c->transport->strands && !sun4v_client_has(c, c->home))
-		c->home++;
-	if (c->home == c->transport->strands)
-		c->home = 0;
-}
-
 int sun4v_client_open(struct sun4v_client **ret, struct hv_transport *transport, struct err *e)
 {
 	struct sun4v_client *c;
@@ -58,7 +49,11 @@ int sun4v_client_open(struct sun4v_client **ret, struct hv_transport *transport,
 		return err_oom(e);
 	c->transport = transport;
 	c->buffer = mem_alloc((transport->strands + 1) * sizeof(*c->buffer));
-	find_home(c);
+	/* Where there is none, the first one's words say why. */
+	while (c->home < c->transport->strands && !sun4v_client_has(c, c->home))
+		c->home++;
+	if (c->home == c->transport->strands)
+		c->home = 0;
 	rc = c->buffer ? set_version(c, SUN4V_GROUP_NIAGARA, 1, 0, &c->mmustat, &minor, e) : err_oom(e);
 	if (rc == 0)
 		rc = set_version(c, SUN4V_GROUP_VFALLS, 1, 1, &c->perf, &minor, e);

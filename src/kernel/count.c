@@ -60,21 +60,18 @@ static struct perf_event_attr count_attr(const struct k_event *ev, const struct 
 	return a;
 }
 
-static int task_rights(const struct k_event *ev, struct err *e)
-{
-	char level[16];
-
-	if (file_small("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level)) < 0)
-		strcpy(level, "unknown");
-	return err_set(e, TALLY_EPERM, "%s needs cap_perfmon (perf_event_paranoid is %s): %s",
-		       ev->exclude_kernel ? "counting this process" : "counting in the kernel, or another's process,",
-		       level, k_fix(FIX_COUNT).text);
-}
-
 static int count_refused(const struct k_event *ev, const struct k_target *t, int cpu, int no, struct err *e)
 {
-	if (t->task && (no == EACCES || no == EPERM))
-		return task_rights(ev, e);
+	if (t->task && (no == EACCES || no == EPERM)) {
+		char level[16];
+
+		if (file_small("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level)) < 0)
+			strcpy(level, "unknown");
+		return err_set(e, TALLY_EPERM, "%s needs cap_perfmon (perf_event_paranoid is %s): %s",
+			       ev->exclude_kernel ? "counting this process" :
+						    "counting in the kernel, or another's process,",
+			       level, k_fix(FIX_COUNT).text);
+	}
 	return event_refused(ev, cpu < 0 ? 0 : (uint32_t)cpu, no, e);
 }
 
@@ -235,13 +232,6 @@ int k_counter_enable(struct k_counter *c, bool on, struct err *e)
 	return enable_from(c, 0, on, e);
 }
 
-/* Its event is off already, unless the CPU was only said to be gone. */
-static void count_leave_cpu(struct counting *v)
-{
-	(void)ioctl(v->fd, PERF_EVENT_IOC_DISABLE, 0);
-	v->gone = true;
-}
-
 int k_counter_follow(struct k_counter *c, const struct k_event *ev, uint32_t n, const struct k_target *t,
 		     const uint64_t *online, struct err *e)
 {
@@ -251,8 +241,11 @@ int k_counter_follow(struct k_counter *c, const struct k_event *ev, uint32_t n, 
 	if (!c->whole || (*ev->cpus && !ev->counter))
 		return 0;
 	for (uint32_t i = 0; i < before; i++)
-		if (!c->v[i].gone && !cpus_has(online, (uint32_t)c->v[i].cpu))
-			count_leave_cpu(&c->v[i]);
+		if (!c->v[i].gone && !cpus_has(online, (uint32_t)c->v[i].cpu)) {
+			/* Its event is off already, unless the CPU was only said to be gone. */
+			(void)ioctl(c->v[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+			c->v[i].gone = true;
+		}
 	for (uint32_t i = 0; rc == 0 && i < n; i++)
 		rc = open_cpus(&(struct opening){ .c = c, .t = t, .ev = &ev[i], .online = online }, -1, e);
 	enabled = c->on ? enable_from(c, before, true, rc < 0 ? &(struct err){ 0 } : e) : 0;

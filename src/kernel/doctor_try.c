@@ -143,11 +143,6 @@ static int prog_of(int map)
 	return fd < 0 ? -errno : fd;
 }
 
-static int attach_and_wait(int prog, int event, const volatile uint64_t *word)
-{
-	return ioctl(event, PERF_EVENT_IOC_SET_BPF, prog) < 0 ? -errno : spin_until(word);
-}
-
 static int try_bpf(void *arg, const struct k_event *ev)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -163,7 +158,7 @@ static int try_bpf(void *arg, const struct k_event *ev)
 	if (rc >= 0 && (word = mmap(NULL, page, PROT_READ, MAP_SHARED, map, 0)) == MAP_FAILED)
 		rc = -errno;
 	if (rc >= 0)
-		rc = attach_and_wait(prog, event, word);
+		rc = ioctl(event, PERF_EVENT_IOC_SET_BPF, prog) < 0 ? -errno : spin_until(word);
 	if (event >= 0)
 		close(event);
 	if (prog >= 0)

@@ -305,18 +305,6 @@ static int64_t gpci_answer(struct gpci_pmu *g, const struct gpci_reply *ask, con
 	return full || !n ? H_PARAMETER : H_SUCCESS;
 }
 
-static int gpci_read_capabilities(const struct gpci_pmu *g, struct gpci_bytes *ret)
-{
-	const struct k_gpci_about *a = &g->about;
-	uint8_t record[16] = { a->collect_privileged,
-			       (uint8_t)((a->ga ? GA : 0) | (a->expanded ? EXPANDED : 0) | (a->lab ? LAB : 0)) };
-
-	ret->r = gpci_request(GPCI_REQUEST_capabilities, 8, 8);
-	buf_put(&ret->b, record, sizeof(record));
-	ret->all = (struct gpci_reply){ .returned = 1, .record = (const uint8_t *)ret->b.p, .bytes = ret->b.n };
-	return ret->b.failed ? -TALLY_ENOMEM : 0;
-}
-
 /* Which record is the own one the files don't say. */
 static int own_of_files(const char *name, struct err *e)
 {
@@ -328,8 +316,17 @@ static int gpci_fetch_request(struct gpci_pmu *g, const struct gpci_reply *ask, 
 {
 	const struct gpci_request *r = gpci_request(ask->request, (uint8_t)g->about.version, 8);
 
-	if (ask->request == GPCI_REQUEST_capabilities)
-		return gpci_read_capabilities(g, t);
+	if (ask->request == GPCI_REQUEST_capabilities) {
+		const struct k_gpci_about *a = &g->about;
+		uint8_t record[16] = { a->collect_privileged,
+				       (uint8_t)((a->ga ? GA : 0) | (a->expanded ? EXPANDED : 0) |
+						 (a->lab ? LAB : 0)) };
+
+		t->r = gpci_request(GPCI_REQUEST_capabilities, 8, 8);
+		buf_put(&t->b, record, sizeof(record));
+		t->all = (struct gpci_reply){ .returned = 1, .record = (const uint8_t *)t->b.p, .bytes = t->b.n };
+		return t->b.failed ? -TALLY_ENOMEM : 0;
+	}
 	if (r && is_counted(g, r->number))
 		return gpci_counted(g, r, ask->starting_index, t, code, e);
 	if (gpci_topology(g, ask->request, t, code, e) < 0)

@@ -98,11 +98,6 @@ static bool place_of(const char *name, uint32_t *ret)
 	return slot < 32 && function < 8;
 }
 
-static uint32_t value_of(uint32_t place, bool port)
-{
-	return port ? 0x80000u | 1u << (place >> 3 & 7) * 2 : place;
-}
-
 static const char *const filter_folder[] = { "requester_filters", "root_port_filters" };
 
 /* False: no filter, or it has just gone. */
@@ -117,7 +112,7 @@ static bool filter_read(const struct local *l, const char *device, bool port, co
 		return false;
 	rc = number_of(path, port ? 0xfffff : 0xffff, &value);
 	if (rc == -EACCES || rc == -EPERM)
-		value = value_of(place, port);
+		value = port ? 0x80000u | 1u << (place >> 3 & 7) * 2 : place;
 	else if (rc < 0 || port != value >> 19)
 		return false;
 	f->port = port;

@@ -213,13 +213,6 @@ static int try_perf(struct err *e)
 	return k_event_try(&ev, e);
 }
 
-static int bpf_refused(int no, struct err *e)
-{
-	if (no == EPERM)
-		return rights_bpf("loading a BPF program", e);
-	return err_set(e, TALLY_ENOTSUP, "this kernel loads no BPF program for perf events: %s", strerror(no));
-}
-
 static int try_bpf(struct err *e)
 {
 	struct bpf_ins ins[] = { I_MOV_IMM(R0, 0), I_EXIT() };
@@ -228,8 +221,12 @@ static int try_bpf(struct err *e)
 	libbpf_set_print(NULL);
 	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "Dual MIT/GPL", (const struct bpf_insn *)(const void *)ins,
 			   COUNT(ins), NULL);
-	if (fd < 0)
-		return bpf_refused(errno, e);
+	if (fd < 0) {
+		if (errno == EPERM)
+			return rights_bpf("loading a BPF program", e);
+		return err_set(e, TALLY_ENOTSUP, "this kernel loads no BPF program for perf events: %s",
+			       strerror(errno));
+	}
 	close(fd);
 	return 0;
 }

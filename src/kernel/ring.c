@@ -51,26 +51,6 @@ static int ring_put(const struct run_rings *r, uint32_t i, struct err *e)
 	return err_set(e, TALLY_EIO, "cannot store a ring in its map: %s", strerror(errno));
 }
 
-/* In the filler: all of them in one call, which waits once. */
-static bool fill_failed(const struct run_rings *r, uint32_t *index, int *fd, uint32_t n)
-{
-	return bpf_map_update_batch(r->outer, index, fd, &n, NULL) < 0;
-}
-
-/* Ends the hold of the filler on what is not its own: a pipe to the next program, above all. */
-static void drop_others(int lowest, int highest)
-{
-	if (lowest > 0)
-		syscall(SYS_close_range, 0u, (unsigned)lowest - 1, 0u);
-	syscall(SYS_close_range, (unsigned)highest + 1, ~0u, 0u);
-}
-
-/* A child without SIGCHLD: what our caller waits for is not our business. */
-static pid_t fork_quietly(void)
-{
-	return (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
-}
-
 /* The arrays are made before the fork: a child must not allocate. */
 static void fill_start(struct run_rings *r, uint32_t *index, int *fd)
 {
@@ -85,10 +65,15 @@ static void fill_start(struct run_rings *r, uint32_t *index, int *fd)
 		lowest = r->ring[i].fd < lowest ? r->ring[i].fd : lowest;
 		highest = r->ring[i].fd > highest ? r->ring[i].fd : highest;
 	}
-	r->filler = fork_quietly();
+	/* A child without SIGCHLD: what our caller waits for is not our business. */
+	r->filler = (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
 	if (r->filler == 0) {
-		drop_others(lowest, highest);
-		_exit(fill_failed(r, index, fd, n));
+		/* Ends the hold of the filler on what is not its own: a pipe to the next program, above all. */
+		if (lowest > 0)
+			syscall(SYS_close_range, 0u, (unsigned)lowest - 1, 0u);
+		syscall(SYS_close_range, (unsigned)highest + 1, ~0u, 0u);
+		/* In the filler: all of them in one call, which waits once. */
+		_exit(bpf_map_update_batch(r->outer, index, fd, &n, NULL) < 0);
 	}
 }
 

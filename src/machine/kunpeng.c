@@ -112,12 +112,6 @@ static void core_fire_timer(struct core *c, uint32_t timer)
 		flow_due(c, timer - TIMER_FLOW);
 }
 
-static void look_at_device(struct core *c)
-{
-	c->traced = ptt_dev_tracing(c->dev);
-	path_tune(c);
-}
-
 /* The next event, when it is due by `until`. */
 static inline bool core_step(struct core *c, uint64_t until)
 {
@@ -136,18 +130,6 @@ static inline bool core_step(struct core *c, uint64_t until)
 	return true;
 }
 
-/* Up to and with `until`, or to a pause. */
-static void run_core(const struct kunpeng *k, struct core *c, uint64_t until)
-{
-	look_at_device(c);
-	while (!k->paused && core_step(c, until))
-		;
-	if (!k->paused)
-		c->now = until;
-	path_flush(c);
-	c->truth.ns = c->now;
-}
-
 /* `paused` is of the whole machine; a core that comes after the one that paused still goes as far as that one. */
 static uint64_t run_slice(struct kunpeng *k, uint64_t until)
 {
@@ -158,7 +140,15 @@ static uint64_t run_slice(struct kunpeng *k, uint64_t until)
 		if (c->now >= until)
 			continue;
 		k->paused = false;
-		run_core(k, c, until);
+		/* Up to and with `until`, or to a pause. */
+		c->traced = ptt_dev_tracing(c->dev);
+		path_tune(c);
+		while (!k->paused && core_step(c, until))
+			;
+		if (!k->paused)
+			c->now = until;
+		path_flush(c);
+		c->truth.ns = c->now;
 		until = c->now < until ? c->now : until;
 		paused |= k->paused;
 	}

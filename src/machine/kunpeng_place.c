@@ -241,17 +241,6 @@ static void purge_line(struct core *c, uint32_t timer, struct line *l, uint32_t 
 	timer_set(&c->timers, timer, kept != 0 ? l->due[l->head].at : NEVER);
 }
 
-static void purge_lines(struct core *c, uint32_t flows)
-{
-	for (uint32_t i = 0; i < MEMORY_CHANNELS; i++)
-		purge_line(c, TIMER_MEMORY + i, &c->memory[i], flows, false);
-	for (uint32_t i = 0; i < c->nplaces; i++) {
-		purge_line(c, TIMER_REACT + i, &c->react[i], flows, true);
-		purge_line(c, TIMER_MEDIA + i, &c->media[i], flows, true);
-	}
-	purge_line(c, TIMER_GIVE_UP, &c->give_up, flows, false);
-}
-
 static void place_leave(struct core *c, uint8_t place)
 {
 	uint32_t flows = flows_of(c, place);
@@ -260,7 +249,13 @@ static void place_leave(struct core *c, uint8_t place)
 	for (int out = 0; out < 2; out++)
 		for (int cls = 0; cls < QUEUES; cls++)
 			purge_queue(c, &c->path[out], (enum queue_class)cls, flows, place);
-	purge_lines(c, flows);
+	for (uint32_t i = 0; i < MEMORY_CHANNELS; i++)
+		purge_line(c, TIMER_MEMORY + i, &c->memory[i], flows, false);
+	for (uint32_t i = 0; i < c->nplaces; i++) {
+		purge_line(c, TIMER_REACT + i, &c->react[i], flows, true);
+		purge_line(c, TIMER_MEDIA + i, &c->media[i], flows, true);
+	}
+	purge_line(c, TIMER_GIVE_UP, &c->give_up, flows, false);
 	for (uint32_t i = 0; i < c->nflows; i++)
 		if (flows >> i & 1)
 			flow_stop(c, i);

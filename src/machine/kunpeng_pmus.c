@@ -79,20 +79,16 @@ static int reg_write(void *arg, uint32_t off, uint32_t value, struct err *e)
 
 /* ---- opening -------------------------------------------------------------------------------------- */
 
-static void close_host(struct host *h)
-{
-	ptt_driver_close(h->driver);
-	ptt_dev_host(h->dev, NULL);
-	mem_free(h->memory);
-	mem_free(h->filter);
-}
-
 static void host_close(void *arg)
 {
 	struct kunpeng_host *m = arg;
 
-	for (uint32_t i = 0; m->host != NULL && i < m->n; i++)
-		close_host(&m->host[i]);
+	for (uint32_t i = 0; m->host != NULL && i < m->n; i++) {
+		ptt_driver_close(m->host[i].driver);
+		ptt_dev_host(m->host[i].dev, NULL);
+		mem_free(m->host[i].memory);
+		mem_free(m->host[i].filter);
+	}
 	kunpeng_close(m->k);
 	mem_free(m->host);
 	mem_free(m->pmu);

@@ -37,23 +37,6 @@ static const struct niagara_geometry vf = {
 	.walks = true,
 };
 
-/* Bit 30 with two nodes, 31:30 with more; with three, the fourth quarter is node 0's. */
-static void place_memory(struct niagara *n)
-{
-	for (uint32_t i = 0; i < COUNT(n->home); i++)
-		n->home[i] = (uint8_t)(i % n->kind->nodes);
-}
-
-static void place_strands(struct niagara *n)
-{
-	for (uint32_t i = 0; i < n->nstrands; i++) {
-		struct strand *s = &n->strand[i];
-
-		s->node = &n->node[i / n->kind->strands_per_node];
-		s->core = &s->node->core[i % n->kind->strands_per_node / n->g->strands];
-	}
-}
-
 int niagara_open(struct niagara **ret, const struct sun4v_kind *kind, const struct niagara_opts *o, struct err *e)
 {
 	struct niagara *n = mem_alloc(sizeof(*n));
@@ -69,8 +52,15 @@ int niagara_open(struct niagara **ret, const struct sun4v_kind *kind, const stru
 	n->tsb = mem_alloc(4 * TSB_ENTRIES * sizeof(*n->tsb));
 	rc = n->strand && n->tsb ? cache_open(n) : -TALLY_ENOMEM;
 	if (rc == 0) {
-		place_memory(n);
-		place_strands(n);
+		/* Bit 30 with two nodes, 31:30 with more; with three, the fourth quarter is node 0's. */
+		for (uint32_t i = 0; i < COUNT(n->home); i++)
+			n->home[i] = (uint8_t)(i % n->kind->nodes);
+		for (uint32_t i = 0; i < n->nstrands; i++) {
+			struct strand *s = &n->strand[i];
+
+			s->node = &n->node[i / n->kind->strands_per_node];
+			s->core = &s->node->core[i % n->kind->strands_per_node / n->g->strands];
+		}
 		count_open(n);
 	}
 	if (rc == -TALLY_ENOMEM)

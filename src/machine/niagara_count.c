@@ -65,11 +65,6 @@ static uint16_t events_of(const struct sun4v_kind *kind, uint32_t sl, uint32_t m
 	return events & never ? 0 : (uint16_t)events;
 }
 
-static bool models_sparc(const struct sun4v_kind *kind, uint16_t code)
-{
-	return code >> 8 < 16 && events_of(kind, code >> 8, code & 0xff);
-}
-
 static bool models_lpu(uint16_t code)
 {
 	/* Not: non-CSR data, read-to-discard, I/O, cycles without something, hits in write-back buffers, errors and
@@ -88,7 +83,7 @@ bool niagara_models(const struct sun4v_kind *kind, enum vf_eventset set, uint16_
 {
 	switch (set) {
 	case VF_EVENTS_SPARC:
-		return models_sparc(kind, code);
+		return code >> 8 < 16 && events_of(kind, code >> 8, code & 0xff);
 	case VF_EVENTS_MCU:
 		return code < 8 && code != 3;
 	case VF_EVENTS_LPU:

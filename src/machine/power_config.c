@@ -308,18 +308,6 @@ static const struct setting settings[] = {
 	NUMERIC("writes", writes, 1000, "0 to 1000 is expected"),
 };
 
-static void config_store_setting(struct power_partition *q, const struct setting *k, uint64_t v)
-{
-	uint8_t *to = (uint8_t *)q + k->offset;
-
-	if (k->bytes == 1)
-		*to = (uint8_t)v;
-	else if (k->bytes == 2)
-		memcpy(to, &(uint16_t){ (uint16_t)v }, 2);
-	else
-		memcpy(to, &(uint32_t){ (uint32_t)v }, 4);
-}
-
 static int config_set_partition(struct line *l, struct power_partition *q, const char *w)
 {
 	const char *names[COUNT(settings) + 4], *value = strchr(w, '=');
@@ -333,8 +321,16 @@ static int config_set_partition(struct line *l, struct power_partition *q, const
 			continue;
 		if (k->take ? !k->take(q, value + 1) : !config_parse_number(value + 1, 0, k->most, &v))
 			return config_refuse_word(l, w, k->what);
-		if (!k->take)
-			config_store_setting(q, k, v);
+		if (!k->take) {
+			uint8_t *to = (uint8_t *)q + k->offset;
+
+			if (k->bytes == 1)
+				*to = (uint8_t)v;
+			else if (k->bytes == 2)
+				memcpy(to, &(uint16_t){ (uint16_t)v }, 2);
+			else
+				memcpy(to, &(uint32_t){ (uint32_t)v }, 4);
+		}
 		return 0;
 	}
 	if (!value && config_partition_flag(q, w))
@@ -483,23 +479,18 @@ static int config_split_line(struct line *l)
 	return 0;
 }
 
-static void config_put_defaults(struct power *p)
-{
-	p->nodes = 1;
-	p->chips = 2;
-	p->cores_of_chip = 8;
-	p->lmbs_of_chip = DEFAULT_LMBS;
-	p->collection = 10;
-	set_clock(p, 125, 16);
-}
-
 int power_configure(struct power *p, const char *text, size_t n, struct err *e)
 {
 	struct line l = { .p = p, .e = e };
 	const char *end = text + n, *not_utf8;
 	int rc = 0;
 
-	config_put_defaults(p);
+	p->nodes = 1;
+	p->chips = 2;
+	p->cores_of_chip = 8;
+	p->lmbs_of_chip = DEFAULT_LMBS;
+	p->collection = 10;
+	set_clock(p, 125, 16);
 	text += text_mark(text, n);
 	if ((not_utf8 = text_not_utf8(text, (size_t)(end - text))))
 		return err_set(e, TALLY_EINVAL, "%s", not_utf8);

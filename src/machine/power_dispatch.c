@@ -215,15 +215,6 @@ static inline uint32_t put_on(struct window *w, struct ppart *q, struct pvp *v, 
 	return ticks;
 }
 
-/* What the hypervisor does for a partition and for a virtual processor in a window is done at the first dispatch. */
-static inline void due_over(struct window *w, const struct ppart *q)
-{
-	if (q->grant_uncapped) {
-		w->due += OVER_TICKS;
-		w->over++;
-	}
-}
-
 static inline void due_timer(struct window *w, const struct pvp *v)
 {
 	const uint32_t timer = v->want < w->most;
@@ -383,7 +374,11 @@ static void dispatch_spread_vps(struct window *w, struct ppart *q)
 
 	q->turn = (uint16_t)(at + 1);
 	pieces_begin(w->p, q);
-	due_over(w, q);
+	/* What the hypervisor does for a partition and for a virtual processor in a window is done at the first dispatch. */
+	if (q->grant_uncapped) {
+		w->due += OVER_TICKS;
+		w->over++;
+	}
 	while (grant) { /* it is no more than all want */
 		struct pvp *vp = &q->vp[at];
 		uint32_t n = vp->want < grant ? vp->want : (uint32_t)grant;

@@ -76,14 +76,6 @@ static void flow_add(struct power *p, const struct ppart *q, uint32_t from, uint
 	}
 }
 
-static void link_need(struct power *p, uint32_t chip, uint32_t link, uint64_t bytes)
-{
-	struct plink *l = &p->chip[chip].link[link];
-
-	p->chip[chip].need[link] += bytes;
-	p->chip[l->peer].need[l->peer_link] += bytes;
-}
-
 /* The cables from one chip to another: at most two. */
 struct cable {
 	uint32_t chip, link;
@@ -115,8 +107,12 @@ static void traffic_route(struct power *p)
 			p->traffic[a][b] = 0;
 			if (a == b || !bytes)
 				continue;
-			for (uint32_t n = route_find(p, a, b, way); n--;)
-				link_need(p, way[n].chip, way[n].link, bytes);
+			for (uint32_t n = route_find(p, a, b, way); n--;) {
+				struct plink *l = &p->chip[way[n].chip].link[way[n].link];
+
+				p->chip[way[n].chip].need[way[n].link] += bytes;
+				p->chip[l->peer].need[l->peer_link] += bytes;
+			}
 		}
 }
 

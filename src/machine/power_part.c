@@ -134,16 +134,6 @@ static void take_cores(struct power *p, struct ppart *q)
 		}
 }
 
-static void give_cores_back(struct power *p, uint16_t id)
-{
-	for (uint32_t i = 0; i < p->ncores; i++)
-		if (p->core[i].owner == id) {
-			p->core[i].state = POWER_SHARED;
-			p->core[i].owner = NOBODY;
-			p->core[i].logical = NOBODY;
-		}
-}
-
 /* The shared core that comes first from `at` on, in a ring over n cores; NOBODY. */
 static uint16_t shared_from(const struct power *p, uint32_t first, uint32_t n, uint32_t at)
 {
@@ -352,7 +342,12 @@ int power_delete(struct power *p, uint16_t id, struct err *e)
 		return err_set(e, TALLY_EINVAL, "partition %u: there is none", id);
 	part_retire(&p->retired, q);
 	if (q->c.dedicated)
-		give_cores_back(p, id);
+		for (uint32_t i = 0; i < p->ncores; i++)
+			if (p->core[i].owner == id) {
+				p->core[i].state = POWER_SHARED;
+				p->core[i].owner = NOBODY;
+				p->core[i].logical = NOBODY;
+			}
 	give_memory_back(p, q);
 	mem_free(q->memory);
 	at = (size_t)(q - p->part);
@@ -375,16 +370,6 @@ static int may_resize(const struct power *p, const struct ppart *q, const struct
 	return rc ? rc : memory_fits(p, c, q->c.memory_lmbs, e);
 }
 
-/* Virtual processors that stay know where they ran. */
-static void settle_resized(struct power *p, struct ppart *q, struct pvp *vp, uint16_t had)
-{
-	for (uint32_t v = 0; v < had && v < q->c.vps; v++)
-		vp[v].last = q->vp[v].last;
-	q->vp = vp;
-	for (uint32_t v = 0; v < q->c.vps; v++)
-		part_settle_vp(p, q, v);
-}
-
 int power_resize(struct power *p, const struct power_partition *c, struct err *e)
 {
 	struct ppart *q = power_part(p, c->id);
@@ -405,8 +390,14 @@ int power_resize(struct power *p, const struct power_partition *c, struct err *e
 	give_memory_back(p, q);
 	work_as(p, q, c);
 	take_memory(p, q);
-	if (vp)
-		settle_resized(p, q, vp, had);
+	if (vp) {
+		/* Virtual processors that stay know where they ran. */
+		for (uint32_t v = 0; v < had && v < q->c.vps; v++)
+			vp[v].last = q->vp[v].last;
+		q->vp = vp;
+		for (uint32_t v = 0; v < q->c.vps; v++)
+			part_settle_vp(p, q, v);
+	}
 	return 0;
 }
 

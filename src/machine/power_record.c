@@ -27,11 +27,6 @@ static bool record_core_installed(const struct pcore *c)
 	return c->state != POWER_NOT_INSTALLED;
 }
 
-static uint64_t node_of(const struct power *p, uint32_t core)
-{
-	return p->chip[p->core[core].chip].node;
-}
-
 /* ---- processors ---------------------------------------------------------------------------------------- */
 
 static void dispatch_purr(const struct power *p, uint32_t i, uint64_t *v)
@@ -68,13 +63,6 @@ static void processor_config(const struct power *p, uint32_t i, uint64_t *v)
 	v[9] = is ? PVR : NONE;
 }
 
-static void processor_frequency(const struct power *p, uint32_t i, uint64_t *v)
-{
-	v[0] = i;
-	v[1] = hw_id(p, i);
-	v[2] = v[3] = p->mhz;
-}
-
 /* One thread of a core at a time: what any of them ran is what all ran. */
 static void core_utilization(const struct power *p, uint32_t i, uint64_t *v)
 {
@@ -105,45 +93,11 @@ static void record_put_hpmc(const struct power *p, uint32_t i, uint64_t *v)
 
 /* ---- partitions ------------------------------------------------------------------------------------------ */
 
-static void record_put_entitled(const struct ppart *q, uint64_t *v)
-{
-	v[0] = q->c.id;
-	v[1] = q->entitled;
-	v[2] = q->capped;
-	v[3] = q->uncapped;
-	v[4] = q->donated;
-	v[5] = q->idle;
-}
-
 static void run_instructions(const struct ppart *q, uint64_t *v)
 {
 	v[0] = q->c.id;
 	v[1] = q->run_instructions;
 	v[2] = q->run_cycles;
-}
-
-static void core_power_mode(const struct ppart *q, uint64_t *v)
-{
-	v[0] = q->c.id;
-	v[1] = 1; /* nominal: the clock never changes */
-}
-
-static void queuing_times(const struct ppart *q, uint64_t *v)
-{
-	v[0] = q->c.id;
-	v[1] = q->wait_entitlement;
-	v[2] = q->nwait_entitlement;
-	v[3] = q->wait_processor;
-	v[4] = q->nwait_processor;
-	for (uint32_t i = 0; i < COUNT(q->dispatch); i++)
-		v[5 + i] = q->dispatch[i];
-}
-
-static void record_put_instructions(const struct power *p, const struct ppart *q, uint64_t *v)
-{
-	v[0] = q->c.id;
-	v[1] = q->run_instructions;
-	v[2] = p->now;
 }
 
 static void affinity_by_vp(const struct power *p, const struct ppart *q, uint32_t vp_index, uint64_t *v)
@@ -153,7 +107,7 @@ static void affinity_by_vp(const struct power *p, const struct ppart *q, uint32_
 	v[0] = q->c.id;
 	v[1] = vp_index;
 	v[2] = vp->last;
-	v[3] = node_of(p, vp->home);
+	v[3] = p->chip[p->core[vp->home].chip].node;
 	v[4] = p->core[vp->home].chip;
 }
 
@@ -401,7 +355,9 @@ static int processor_record(const struct power *p, struct papr_caller who, const
 		processor_config(p, i, v->v);
 		break;
 	case GPCI_REQUEST_processor_frequency:
-		processor_frequency(p, i, v->v);
+		v->v[0] = i;
+		v->v[1] = hw_id(p, i);
+		v->v[2] = v->v[3] = p->mhz;
 		break;
 	case GPCI_REQUEST_core_utilization:
 		core_utilization(p, i, v->v);
@@ -431,22 +387,36 @@ static int partition_record(const struct power *p, struct papr_caller who, const
 	v->id = q->c.id;
 	switch (r->number) {
 	case GPCI_REQUEST_entitled:
-		record_put_entitled(q, v->v);
+		v->v[0] = q->c.id;
+		v->v[1] = q->entitled;
+		v->v[2] = q->capped;
+		v->v[3] = q->uncapped;
+		v->v[4] = q->donated;
+		v->v[5] = q->idle;
 		break;
 	case GPCI_REQUEST_run_instructions:
 		run_instructions(q, v->v);
 		break;
 	case GPCI_REQUEST_core_power_mode:
-		core_power_mode(q, v->v);
+		v->v[0] = q->c.id;
+		v->v[1] = 1; /* nominal: the clock never changes */
 		break;
 	case GPCI_REQUEST_affinity_by_partition:
 		v->nelements = affinity_by_partition(p, q, v);
 		break;
 	case GPCI_REQUEST_queuing_times:
-		queuing_times(q, v->v);
+		v->v[0] = q->c.id;
+		v->v[1] = q->wait_entitlement;
+		v->v[2] = q->nwait_entitlement;
+		v->v[3] = q->wait_processor;
+		v->v[4] = q->nwait_processor;
+		for (uint32_t i = 0; i < COUNT(q->dispatch); i++)
+			v->v[5 + i] = q->dispatch[i];
 		break;
 	case GPCI_REQUEST_instructions:
-		record_put_instructions(p, q, v->v);
+		v->v[0] = q->c.id;
+		v->v[1] = q->run_instructions;
+		v->v[2] = p->now;
 		break;
 	default:
 		return record_unmodelled(r);

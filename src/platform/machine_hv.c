@@ -38,16 +38,6 @@ struct host {
 };
 static_assert(HV_GUESTS >= LOCAL_CLIENTS, "a guest for each client");
 
-static void host_announce(const struct host *h)
-{
-	struct buf b = { 0 };
-
-	buf_printf(&b, "the machine listens: --on unix:%s\n", h->m->listen);
-	if (h->m->note && !b.failed)
-		(void)h->m->note(h->m->arg, b.p, b.n);
-	buf_free(&b);
-}
-
 /* ---- turns --------------------------------------------------------------------------------- */
 
 /* 1: somebody was served. */
@@ -144,8 +134,14 @@ static int open_server(struct host *h, const struct model_opts *o)
 		m->kind, m->niagara, m->sun4v, &h->guests, m->power, m->papr, model_now, h->machine
 	};
 	rc = server_open_local(&h->server, local_hv_service(m->name), &h->hv, h->m->listen, h->e);
-	if (rc == 0)
-		host_announce(h);
+	if (rc == 0) {
+		struct buf b = { 0 };
+
+		buf_printf(&b, "the machine listens: --on unix:%s\n", h->m->listen);
+		if (h->m->note && !b.failed)
+			(void)h->m->note(h->m->arg, b.p, b.n);
+		buf_free(&b);
+	}
 	return rc;
 }
 

@@ -97,17 +97,6 @@ static int copy_options(struct tally_platform *p)
 	return plat_parse(&p->on, p->name, &p->err);
 }
 
-/* What was given beside --on. */
-static int take_load(struct tally_platform *p)
-{
-	const char *load = p->o.load;
-
-	p->o.load = NULL; /* the caller's; what it chose is in p->on */
-	if (p->o.profile == TALLY_PROFILE_OPENSPARC)
-		p->on.hv.opensparc = true;
-	return load ? plat_on_load(&p->on, load, &p->err) : 0;
-}
-
 static int open_ptt(struct tally_platform *p)
 {
 	struct err e = { 0 };
@@ -136,8 +125,15 @@ int tally_platform_open(struct tally_platform **ret, const struct tally_platform
 		rc = plat_take(p, &p->o, sizeof(p->o), opts);
 	if (rc >= 0)
 		rc = copy_options(p);
-	if (rc >= 0)
-		rc = take_load(p);
+	if (rc >= 0) {
+		const char *load = p->o.load;
+
+		/* What was given beside --on. */
+		p->o.load = NULL; /* the caller's; what it chose is in p->on */
+		if (p->o.profile == TALLY_PROFILE_OPENSPARC)
+			p->on.hv.opensparc = true;
+		rc = load ? plat_on_load(&p->on, load, &p->err) : 0;
+	}
 	if (rc >= 0 && p->on.path && p->on.row->ptt)
 		rc = open_ptt(p); /* somebody must answer */
 	p->is_open = rc >= 0;

@@ -67,14 +67,6 @@ struct asked {
 	uint64_t request_index, secondary;
 	uint8_t version;
 };
-static struct asked service_asked(const struct hv_mem *mem, uint64_t address)
-{
-	uint8_t block[GPCI_HEADER] = { 0 };
-
-	(void)mem->read(mem->arg, address, block, sizeof(block));
-	return (struct asked){ be64_get(block), be64_get(block + 8) >> 48, block[18] };
-}
-
 static void write_log(struct service *s, uint16_t vcpu, uint64_t size, const struct asked *a, int64_t code)
 {
 	char line[192];
@@ -92,8 +84,12 @@ void service_call(struct service *s, uint64_t ns, uint16_t vcpu, const struct hv
 	const uint64_t address = r[1], size = r[2];
 	struct asked a = { 0 };
 
-	if (s->has_log)
-		a = service_asked(mem, address);
+	if (s->has_log) {
+		uint8_t block[GPCI_HEADER] = { 0 };
+
+		(void)mem->read(mem->arg, address, block, sizeof(block));
+		a = (struct asked){ be64_get(block), be64_get(block + 8) >> 48, block[18] };
+	}
 	s->ticks = s->by_step ? s->ticks + s->step :
 				s->start + (uint64_t)((unsigned __int128)ns * POWER_TB_HZ / NS_PER_SECOND);
 	model_run_to(s->model, s->ticks);
