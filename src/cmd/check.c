@@ -12,13 +12,6 @@ struct check {
 	char file[4096];
 };
 
-static int take_interval(void *state, const char *value)
-{
-	struct check *c = state;
-
-	return plat_ms(&c->a, "-I", value, &c->c.interval_ns);
-}
-
 /* -i FILE: a name without a '/' is a file, too, where --on would have a platform. */
 static int take_input(void *state, const char *value)
 {
@@ -32,25 +25,15 @@ static int take_input(void *state, const char *value)
 	return plat_take_on(state, c->file);
 }
 
-static int take_help(void *state, const char *value)
-{
-	struct check *c = state;
-	struct buf b = { 0 };
-
-	(void)value;
-	opts_help(cmd_check_opts(), &b);
-	return print(c->a.a.cx, &b);
-}
-
 static const struct opt options[] = {
 	{ 'I', "interval", "MS", "time between the two readings (default 1000; sun4v models 10, PTT models 50)",
-	  take_interval },
+	  OPT_MS(struct check, c.interval_ns) },
 	{ 'i', "input", "FILE", "check a saved PTT trace, GPCI reply or MMU statistics; same as --on ./FILE",
-	  take_input },
+	  OPT_STEP(take_input) },
 	PLAT_OPTIONS,
 	PLAT_LOAD_OPTION,
 	PLAT_FORM_OPTIONS,
-	{ 'h', "help", NULL, "show this help", take_help },
+	{ 'h', "help", NULL, "show this help", OPT_HELP },
 };
 
 const struct opts *cmd_check_opts(void)

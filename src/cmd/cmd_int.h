@@ -35,9 +35,39 @@ struct opt {
 	const char *arg;  /* what its argument is called, NULL: takes none; it says how to complete it;
 					       * "[=WORD]": it may be left out, and is NULL then */
 	const char *help; /* one line; of a refused option: what to do instead */
-	/* Takes the option: GO_ON, or an exit status after having said why. NULL: refused. */
-	int (*take)(void *state, const char *value);
+	struct opt_does {
+		enum opt_kind {
+			OPT_KIND_REFUSED,
+			OPT_KIND_STEP,   /* a function of the verb: GO_ON, or an exit status after having said why */
+			OPT_KIND_HELP,   /* shows the verb's options */
+			OPT_KIND_TRUE,   /* the others set a member of the verb's state: a flag becomes true */
+			OPT_KIND_BITS,   /* its bits are added */
+			OPT_KIND_KEEP,   /* the value; a later one replaces it */
+			OPT_KIND_ONCE,   /* the value; a second one is refused */
+			OPT_KIND_NUMBER, /* from least to most */
+			OPT_KIND_MS      /* milliseconds from 1 up, as nanoseconds */
+		} kind;
+		int (*step)(void *state, const char *value);
+		size_t at; /* of the member */
+		uint32_t bits, least, most;
+		const char *expected; /* of a number: "1 to 64" */
+	} does;
 };
+/* clang-format off */
+#define OPT_REFUSED { .kind = OPT_KIND_REFUSED }
+#define OPT_STEP(function) { .kind = OPT_KIND_STEP, .step = (function) }
+#define OPT_HELP { .kind = OPT_KIND_HELP }
+/* The place of a member that has the type which the option writes. */
+#define OPT_AT(state, member, type) _Generic(((state *)0)->member, type: offsetof(state, member))
+#define OPT_TRUE(state, member) \
+	{ .kind = OPT_KIND_TRUE, .at = _Generic(((state *)0)->member, bool: offsetof(state, member), uint8_t: offsetof(state, member)) }
+#define OPT_BITS(state, member, mask) { .kind = OPT_KIND_BITS, .at = OPT_AT(state, member, uint32_t), .bits = (mask) }
+#define OPT_KEEP(state, member) { .kind = OPT_KIND_KEEP, .at = OPT_AT(state, member, const char *) }
+#define OPT_ONCE(state, member) { .kind = OPT_KIND_ONCE, .at = OPT_AT(state, member, const char *) }
+#define OPT_NUMBER(state, member, from, to, words) \
+	{ .kind = OPT_KIND_NUMBER, .at = OPT_AT(state, member, uint32_t), .least = (from), .most = (to), .expected = (words) }
+#define OPT_MS(state, member) { .kind = OPT_KIND_MS, .at = OPT_AT(state, member, uint64_t) }
+/* clang-format on */
 struct opts {
 	const char *verb;             /* "trace" */
 	const char *usage;            /* "[-n CLAUSE | -s FILE]... [argument]..." */

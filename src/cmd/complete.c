@@ -373,7 +373,7 @@ static void reply_options(struct completing *c)
 		const struct opt *o = &c->table->opt[i];
 		char name[64] = { '-', o->letter };
 
-		if (!o->take)
+		if (!o->does.kind)
 			continue;
 		if (o->letter)
 			reply_word(c, name, 2, "", o->help);

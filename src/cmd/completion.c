@@ -21,17 +21,8 @@ SCRIPT(bash);
 SCRIPT(zsh);
 SCRIPT(fish);
 
-static int take_help(void *state, const char *value)
-{
-	struct buf b = { 0 };
-
-	(void)value;
-	opts_help(cmd_completion_opts(), &b);
-	return print(state, &b);
-}
-
 static const struct opt options[] = {
-	{ 'h', "help", NULL, "show this help", take_help },
+	{ 'h', "help", NULL, "show this help", OPT_HELP },
 };
 
 const struct opts *cmd_completion_opts(void)

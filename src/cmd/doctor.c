@@ -32,27 +32,9 @@ static const char *const verdicts[] = {
 
 /* ---- options ---------------------------------------------------------------------------- */
 
-static int take_json(void *state, const char *value)
-{
-	struct doctor *d = state;
-
-	(void)value;
-	d->json = true;
-	return GO_ON;
-}
-
-static int take_help(void *state, const char *value)
-{
-	struct doctor *d = state;
-
-	(void)value;
-	opts_help(cmd_doctor_opts(), &d->out);
-	return print(d->cx, &d->out);
-}
-
 static const struct opt options[] = {
-	{ 0, "json", NULL, "one JSON object per line", take_json },
-	{ 'h', "help", NULL, "show this help", take_help },
+	{ 0, "json", NULL, "one JSON object per line", OPT_TRUE(struct doctor, json) },
+	{ 'h', "help", NULL, "show this help", OPT_HELP },
 };
 
 const struct opts *cmd_doctor_opts(void)

@@ -51,34 +51,16 @@ static int take_separator(void *state, const char *value)
 	return status == GO_ON ? ptt_separator(&d->a, value, &d->o.separator) : status;
 }
 
-static int take_filter(void *state, const char *value)
-{
-	struct dump *d = state;
-
-	d->o.filter = value;
-	return GO_ON;
-}
-
-static int take_help(void *state, const char *value)
-{
-	struct dump *d = state;
-	struct buf b = { 0 };
-
-	(void)value;
-	opts_help(cmd_dump_opts(), &b);
-	return print(d->a.cx, &b);
-}
-
 static const struct opt options[] = {
 	{ 0, "perf", "[=spec]", "as 'perf report -D' prints PTT data; =spec: as the kernel's hisi_ptt.rst shows it",
-	  take_perf },
-	{ 0, "json", NULL, "one JSON object per line", take_json },
-	{ 'x', NULL, "SEPARATOR", "fields separated by SEPARATOR, with a header line", take_separator },
+	  OPT_STEP(take_perf) },
+	{ 0, "json", NULL, "one JSON object per line", OPT_STEP(take_json) },
+	{ 'x', NULL, "SEPARATOR", "fields separated by SEPARATOR, with a header line", OPT_STEP(take_separator) },
 	{ 0, "filter", "PREDICATE", "print only records that match this D predicate over the fields below",
-	  take_filter },
+	  OPT_KEEP(struct dump, o.filter) },
 	PTT_OPTIONS,
-	{ 'o', NULL, "FILE", "write to FILE; its suffix .json or .csv sets the format", ptt_take_output },
-	{ 'h', "help", NULL, "show this help", take_help },
+	{ 'o', NULL, "FILE", "write to FILE; its suffix .json or .csv sets the format", OPT_STEP(ptt_take_output) },
+	{ 'h', "help", NULL, "show this help", OPT_HELP },
 };
 
 static void dump_help_fields(struct buf *to)

@@ -26,15 +26,6 @@ struct export
 
 /* ---- options ------------------------------------------------------------------------ */
 
-static int take_json(void *state, const char *value)
-{
-	struct export *x = state;
-
-	(void)value;
-	x->json = true;
-	return GO_ON;
-}
-
 static int take_separator(void *state, const char *value)
 {
 	struct export *x = state;
@@ -43,42 +34,21 @@ static int take_separator(void *state, const char *value)
 	return ptt_separator(&x->a, value, &x->o.separator);
 }
 
-#define TAKE(name)                                             \
-	static int take_##name(void *state, const char *value) \
-	{                                                      \
-		struct export *x = state;                      \
-		x->o.name = value;                             \
-		return GO_ON;                                  \
-	}
-TAKE(sql)
-TAKE(partition)
-TAKE(host)
-TAKE(capture)
-TAKE(hour)
-
-static int take_help(void *state, const char *value)
-{
-	struct export *x = state;
-	struct buf b = { 0 };
-
-	(void)value;
-	opts_help(cmd_export_opts(), &b);
-	return print(x->a.cx, &b);
-}
-
 static const struct opt options[] = {
-	{ 'o', NULL, "FILE", "write to FILE; its suffix .csv, .json or .parquet sets the format", ptt_take_output },
-	{ 0, "json", NULL, "one JSON object per line", take_json },
-	{ 'x', NULL, "SEPARATOR", "fields separated by SEPARATOR, with a header line", take_separator },
-	{ 0, "sql", "SELECT", "write the result of a query over the table tlp", take_sql },
+	{ 'o', NULL, "FILE", "write to FILE; its suffix .csv, .json or .parquet sets the format",
+	  OPT_STEP(ptt_take_output) },
+	{ 0, "json", NULL, "one JSON object per line", OPT_TRUE(struct export, json) },
+	{ 'x', NULL, "SEPARATOR", "fields separated by SEPARATOR, with a header line", OPT_STEP(take_separator) },
+	{ 0, "sql", "SELECT", "write the result of a query over the table tlp", OPT_KEEP(struct export, o.sql) },
 	{ 0, "partition", "KEYS", "write Parquet into directories under -o by these keys: host, capture, hour",
-	  take_partition },
-	{ 0, "host", "NAME", "value of key host (default: this machine's name)", take_host },
+	  OPT_KEEP(struct export, o.partition) },
+	{ 0, "host", "NAME", "value of key host (default: this machine's name)", OPT_KEEP(struct export, o.host) },
 	{ 0, "capture", "NAME", "value of key capture (default: the file's name without .raw, .perf, .data, .zst)",
-	  take_capture },
-	{ 0, "hour", "HOUR", "value of key hour (default: the hour (UTC) of the file's last write)", take_hour },
+	  OPT_KEEP(struct export, o.capture) },
+	{ 0, "hour", "HOUR", "value of key hour (default: the hour (UTC) of the file's last write)",
+	  OPT_KEEP(struct export, o.hour) },
 	PTT_OPTIONS,
-	{ 'h', "help", NULL, "show this help", take_help },
+	{ 'h', "help", NULL, "show this help", OPT_HELP },
 };
 
 const struct opts *cmd_export_opts(void)

@@ -3,38 +3,15 @@
  */
 #include "cmd/platform.h"
 
-static int take_duration(void *state, const char *value)
-{
-	struct plat_args *a = state;
-
-	return plat_ms(a, "--duration", value, &a->o.run_ns);
-}
-
-static int take_raw(void *state, const char *value)
-{
-	(void)value;
-	((struct plat_args *)state)->to.raw = 1;
-	return GO_ON;
-}
-
-static int take_help(void *state, const char *value)
-{
-	struct plat_args *a = state;
-	struct buf b = { 0 };
-
-	(void)value;
-	opts_help(cmd_get_opts(), &b);
-	return print(a->a.cx, &b);
-}
-
 static const struct opt options[] = {
 	PLAT_OPTIONS,
 	PLAT_LOAD_OPTION,
 	{ 0, "duration", "MS", "let a model run for MS of its own time before its hypervisor counters are read",
-	  take_duration },
-	{ 0, "raw", NULL, "print the raw answer of the hypervisor, in hexadecimal", take_raw },
+	  OPT_MS(struct plat_args, o.run_ns) },
+	{ 0, "raw", NULL, "print the raw answer of the hypervisor, in hexadecimal",
+	  OPT_TRUE(struct plat_args, to.raw) },
 	PLAT_FORM_OPTIONS,
-	{ 'h', "help", NULL, "show this help", take_help },
+	{ 'h', "help", NULL, "show this help", OPT_HELP },
 };
 
 const struct opts *cmd_get_opts(void)

@@ -11,40 +11,14 @@ struct list {
 	struct buf out;
 };
 
-static int take_verbose(void *state, const char *value)
-{
-	struct list *l = state;
-
-	(void)value;
-	l->verbose = true;
-	return GO_ON;
-}
-
-static int take_names(void *state, const char *value)
-{
-	struct list *l = state;
-
-	(void)value;
-	l->names = true;
-	return GO_ON;
-}
-
-static int take_help(void *state, const char *value)
-{
-	struct list *l = state;
-	struct buf b = { 0 };
-
-	(void)value;
-	opts_help(cmd_list_opts(), &b);
-	return print(l->a.a.cx, &b);
-}
-
 static const struct opt options[] = {
 	PLAT_OPTIONS,
-	{ 'v', NULL, NULL, "show more: how to write it, aliases, codes, masks, fields", take_verbose },
-	{ 0, "names", NULL, "only the names of a KIND, one per line, without testing whether they work", take_names },
+	{ 'v', NULL, NULL, "show more: how to write it, aliases, codes, masks, fields",
+	  OPT_TRUE(struct list, verbose) },
+	{ 0, "names", NULL, "only the names of a KIND, one per line, without testing whether they work",
+	  OPT_TRUE(struct list, names) },
 	PLAT_FORM_OPTIONS,
-	{ 'h', "help", NULL, "show this help", take_help },
+	{ 'h', "help", NULL, "show this help", OPT_HELP },
 };
 
 const struct opts *cmd_list_opts(void)

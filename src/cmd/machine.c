@@ -14,58 +14,6 @@ struct machine {
 	int write_error; /* errno of what it printed, or 0 */
 };
 
-static int machine_option_once(struct machine *s, const char **to, const char *option, const char *value)
-{
-	if (*to) {
-		complain(s->cx, "%s can be given only once", option);
-		return ST_USAGE;
-	}
-	*to = value;
-	return GO_ON;
-}
-
-static int take_listen(void *state, const char *value)
-{
-	struct machine *s = state;
-
-	return machine_option_once(s, &s->m.listen, "--listen", value);
-}
-
-static int take_vfio(void *state, const char *value)
-{
-	struct machine *s = state;
-
-	return machine_option_once(s, &s->m.vfio_user, "--vfio-user", value);
-}
-
-static int take_sysfs(void *state, const char *value)
-{
-	struct machine *s = state;
-
-	return machine_option_once(s, &s->m.sysfs, "--sysfs", value);
-}
-
-static int take_device(void *state, const char *value)
-{
-	struct machine *s = state;
-
-	return machine_option_once(s, &s->m.device, "--device", value);
-}
-
-static int take_guests(void *state, const char *value)
-{
-	struct machine *s = state;
-
-	return machine_option_once(s, &s->m.guests, "--guests", value);
-}
-
-static int take_run(void *state, const char *value)
-{
-	struct machine *s = state;
-
-	return machine_option_once(s, &s->m.run, "--run", value);
-}
-
 static int take_profile(void *state, const char *value)
 {
 	struct machine *s = state;
@@ -77,28 +25,23 @@ static int take_profile(void *state, const char *value)
 	return ST_USAGE;
 }
 
-static int take_help(void *state, const char *value)
-{
-	struct machine *s = state;
-	struct buf b = { 0 };
-
-	(void)value;
-	opts_help(cmd_machine_opts(), &b);
-	return print(s->cx, &b);
-}
-
 static const struct opt options[] = {
-	{ 0, "listen", "PATH", "serve other tallys' '--on unix:PATH' at this socket", take_listen },
+	{ 0, "listen", "PATH", "serve other tallys' '--on unix:PATH' at this socket",
+	  OPT_ONCE(struct machine, m.listen) },
 	{ 0, "vfio-user", "SOCKET",
-	  "serve one PTT device as a PCI function to QEMU's vfio-user-pci; no other server has it then", take_vfio },
-	{ 0, "device", "NAME", "the device of --vfio-user (default hisi_ptt0_2)", take_device },
+	  "serve one PTT device as a PCI function to QEMU's vfio-user-pci; no other server has it then",
+	  OPT_ONCE(struct machine, m.vfio_user) },
+	{ 0, "device", "NAME", "the device of --vfio-user (default hisi_ptt0_2)", OPT_ONCE(struct machine, m.device) },
 	{ 0, "sysfs", "DIR",
-	  "mount the devices' sysfs files, as the Linux driver has them, on this empty directory (FUSE)", take_sysfs },
-	{ 0, "guests", "FILE", "sun4v: read the guests, their rights and strands from FILE", take_guests },
+	  "mount the devices' sysfs files, as the Linux driver has them, on this empty directory (FUSE)",
+	  OPT_ONCE(struct machine, m.sysfs) },
+	{ 0, "guests", "FILE", "sun4v: read the guests, their rights and strands from FILE",
+	  OPT_ONCE(struct machine, m.guests) },
 	{ 0, "profile", "PROFILE", "sun4v: spec (default), or opensparc: as the original Niagara hypervisor",
-	  take_profile },
-	{ 0, "run", "IMAGE", "run this machine code as the only guest (Unicorn); exit with its status", take_run },
-	{ 'h', "help", NULL, "show this help", take_help },
+	  OPT_STEP(take_profile) },
+	{ 0, "run", "IMAGE", "run this machine code as the only guest (Unicorn); exit with its status",
+	  OPT_ONCE(struct machine, m.run) },
+	{ 'h', "help", NULL, "show this help", OPT_HELP },
 };
 
 const struct opts *cmd_machine_opts(void)

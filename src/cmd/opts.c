@@ -129,12 +129,52 @@ static int bad_option(const struct cmd_ctx *cx, const struct opts *o, int why, c
 
 static int opts_take_value(const struct cmd_ctx *cx, const struct opts *o, const struct opt *row, void *state)
 {
+	const struct opt_does *does = &row->does;
+	void *at = (char *)state + does->at;
+	struct buf help = { 0 };
 	char room[32];
+	uint64_t n;
 
-	if (row->take)
-		return row->take(state, optarg);
-	complain(cx, "%s is not supported: %s", opts_row_spelling(row, room, sizeof(room)), row->help);
-	(void)o;
+	opts_row_spelling(row, room, sizeof(room));
+	switch (does->kind) {
+	case OPT_KIND_STEP:
+		return does->step(state, optarg);
+	case OPT_KIND_HELP:
+		opts_help(o, &help);
+		return print(cx, &help);
+	case OPT_KIND_TRUE:
+		*(uint8_t *)at = true;
+		return GO_ON;
+	case OPT_KIND_BITS:
+		*(uint32_t *)at |= does->bits;
+		return GO_ON;
+	case OPT_KIND_ONCE:
+		if (*(const char **)at) {
+			complain(cx, "%s can be given only once", room);
+			return ST_USAGE;
+		}
+		/* fall through */
+	case OPT_KIND_KEEP:
+		*(const char **)at = optarg;
+		return GO_ON;
+	case OPT_KIND_NUMBER:
+		if (text_u64(optarg, &n) && n >= does->least && n <= does->most) {
+			*(uint32_t *)at = (uint32_t)n;
+			return GO_ON;
+		}
+		complain(cx, "%s: invalid value '%s' (expected %s)", room, optarg, does->expected);
+		return ST_USAGE;
+	case OPT_KIND_MS:
+		if (text_u64(optarg, &n) && n > 0 && n <= UINT32_MAX) {
+			*(uint64_t *)at = n * 1000000;
+			return GO_ON;
+		}
+		complain(cx, "%s: invalid value '%s' (expected milliseconds, 1 or more)", room, optarg);
+		return ST_USAGE;
+	case OPT_KIND_REFUSED:
+		break;
+	}
+	complain(cx, "%s is not supported: %s", room, row->help);
 	return ST_USAGE;
 }
 
@@ -219,10 +259,10 @@ void opts_help(const struct opts *o, struct buf *to)
 	put_text(to, o->intro);
 	buf_puts(to, "\nOptions:\n");
 	for (size_t i = 0; i < o->n; i++)
-		if (o->opt[i].take)
+		if (o->opt[i].does.kind)
 			help_row(&o->opt[i], to);
 	for (size_t i = 0, n = 0; i < o->n; i++)
-		if (!o->opt[i].take) {
+		if (!o->opt[i].does.kind) {
 			if (n++ == 0)
 				buf_puts(to,
 					 "\nOptions of dtrace(1) that are not supported, and what to do instead:\n");
@@ -235,5 +275,5 @@ void opts_help(const struct opts *o, struct buf *to)
 
 bool opt_takes_value(const struct opt *o)
 {
-	return o->take && o->arg && o->arg[0] != '[';
+	return o->does.kind && o->arg && o->arg[0] != '[';
 }

@@ -112,18 +112,6 @@ int plat_take_load(void *state, const char *value)
 	return GO_ON;
 }
 
-int plat_ms(struct plat_args *a, const char *option, const char *value, uint64_t *ns)
-{
-	uint64_t ms;
-
-	if (text_u64(value, &ms) && ms > 0 && ms <= UINT32_MAX) {
-		*ns = ms * 1000000;
-		return GO_ON;
-	}
-	complain(a->a.cx, "%s: invalid value '%s' (expected milliseconds, 1 or more)", option, value);
-	return ST_USAGE;
-}
-
 static int platform_choose_form(struct plat_args *a, uint32_t form, const char *option)
 {
 	if (a->form && a->to.format != form) {

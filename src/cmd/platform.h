@@ -23,23 +23,25 @@ struct plat_args {
 #define PLAT_OPTIONS                                                                                           \
 	{ 0, "on", "WHERE",                                                                                    \
 	  "local: this machine (default); kunpeng, niagara, maramba, batoka, power: models; unix:PATH",        \
-	  plat_take_on },                                                                                      \
+	  OPT_STEP(plat_take_on) },                                                                            \
 	{                                                                                                      \
 		0, "profile", "NAME",                                                                          \
 			"spec (default), driver (as the Linux driver) or opensparc (as Niagara's hypervisor)", \
-			plat_take_profile                                                                      \
+			OPT_STEP(plat_take_profile)                                                            \
 	}
 /* Of those that let a model run. */
-#define PLAT_LOAD_OPTION                                                                        \
-	{                                                                                       \
-		0, "load", "NAME", "workload of a model; same as load= in --on", plat_take_load \
+#define PLAT_LOAD_OPTION                                                                                  \
+	{                                                                                                 \
+		0, "load", "NAME", "workload of a model; same as load= in --on", OPT_STEP(plat_take_load) \
 	}
 /* Rows of those that answer with a table. */
-#define PLAT_FORM_OPTIONS                                                                                             \
-	{ 0, "json", NULL, "one JSON object per line", plat_take_json },                                              \
-		{ 'x', NULL, "SEPARATOR", "fields separated by SEPARATOR, with a header line", plat_take_separator }, \
-	{                                                                                                             \
-		'o', NULL, "FILE", "write to FILE; its suffix .json or .csv sets the format", ptt_take_output         \
+#define PLAT_FORM_OPTIONS                                                                      \
+	{ 0, "json", NULL, "one JSON object per line", OPT_STEP(plat_take_json) },             \
+		{ 'x', NULL, "SEPARATOR", "fields separated by SEPARATOR, with a header line", \
+		  OPT_STEP(plat_take_separator) },                                             \
+	{                                                                                      \
+		'o', NULL, "FILE", "write to FILE; its suffix .json or .csv sets the format",  \
+			OPT_STEP(ptt_take_output)                                              \
 	}
 /* For -h of verbs that run a model: what load= may be, of all models or of that with PTT devices. */
 void plat_help_loads(struct buf *to);
@@ -47,8 +49,6 @@ void plat_help_ptt_loads(struct buf *to);
 int plat_take_on(void *state, const char *value);
 int plat_take_profile(void *state, const char *value);
 int plat_take_load(void *state, const char *value);
-/* Milliseconds from 1 up, as nanoseconds: GO_ON or an exit status. */
-int plat_ms(struct plat_args *a, const char *option, const char *value, uint64_t *ns);
 int plat_take_json(void *state, const char *value);
 int plat_take_separator(void *state, const char *value);
 

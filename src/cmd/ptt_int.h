@@ -24,13 +24,13 @@ struct ptt_args {
 	bool on_screen;
 };
 /* The rows of a verb's table that all share; `state` must begin with struct ptt_args. */
-#define PTT_OPTIONS                                                                                                 \
-	{ 0, "format", "4dw|8dw", "format of the records, whatever the event says; FILE may have raw records",      \
-	  ptt_take_format },                                                                                        \
-		{ 0, "time", "abs|delta", "whether a record's Time is absolute or counts from the previous record", \
-		  ptt_take_time },                                                                                  \
-	{                                                                                                           \
-		0, "tag14", NULL, "assume 14-bit tags and segments, whatever the file says", ptt_take_tag14         \
+#define PTT_OPTIONS                                                                                                   \
+	{ 0, "format", "4dw|8dw", "format of the records, whatever the event says; FILE may have raw records",        \
+	  OPT_STEP(ptt_take_format) },                                                                                \
+		{ 0, "time", "abs|delta", "whether a record's Time is absolute or counts from the previous record",   \
+		  OPT_STEP(ptt_take_time) },                                                                          \
+	{                                                                                                             \
+		0, "tag14", NULL, "assume 14-bit tags and segments, whatever the file says", OPT_STEP(ptt_take_tag14) \
 	}
 int ptt_take_format(void *state, const char *value);
 int ptt_take_time(void *state, const char *value);

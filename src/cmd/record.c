@@ -18,59 +18,28 @@ struct record {
 
 /* ---- options --------------------------------------------------------------------------- */
 
-static int record_option_once(struct record *c, const char **to, const char *value, const char *option)
-{
-	if (*to) {
-		complain(c->a.a.cx, "%s can be given only once", option);
-		return ST_USAGE;
-	}
-	*to = value;
-	return GO_ON;
-}
-
 static int take_event(void *state, const char *value)
 {
 	struct record *c = state;
 
-	if (!c->o.event)
-		return record_option_once(c, &c->o.event, value, "-e");
+	if (!c->o.event) {
+		c->o.event = value;
+		return GO_ON;
+	}
 	complain(c->a.a.cx, "-e can be given only once: a device traces one event at a time");
 	return ST_USAGE;
 }
 
-static int take_ring(void *state, const char *value)
-{
-	struct record *c = state;
-
-	return record_option_once(c, &c->o.ring, value, "-m");
-}
-
-static int take_duration(void *state, const char *value)
-{
-	struct record *c = state;
-
-	return plat_ms(&c->a, "--duration", value, &c->o.duration_ns);
-}
-
-static int take_help(void *state, const char *value)
-{
-	struct record *c = state;
-	struct buf b = { 0 };
-
-	(void)value;
-	opts_help(cmd_record_opts(), &b);
-	return print(c->a.a.cx, &b);
-}
-
 static const struct opt options[] = {
-	{ 'e', "event", "EVENT", "what to trace: DEVICE/filter=...,type=...,direction=...,format=.../", take_event },
+	{ 'e', "event", "EVENT", "what to trace: DEVICE/filter=...,type=...,direction=...,format=.../",
+	  OPT_STEP(take_event) },
 	{ 'm', NULL, "SIZE", "size of the AUX buffer, a power of two, e.g. 4M (default 16M; 256M at most over unix:)",
-	  take_ring },
+	  OPT_ONCE(struct record, o.ring) },
 	{ 'o', "output", "FILE", "write to FILE (default perf.data); - is stdout, in perf's pipe format",
-	  ptt_take_output },
-	{ 0, "duration", "MS", "stop after MS of the platform's own time", take_duration },
+	  OPT_STEP(ptt_take_output) },
+	{ 0, "duration", "MS", "stop after MS of the platform's own time", OPT_MS(struct record, o.duration_ns) },
 	PLAT_OPTIONS,
-	{ 'h', "help", NULL, "show this help", take_help },
+	{ 'h', "help", NULL, "show this help", OPT_HELP },
 };
 
 const struct opts *cmd_record_opts(void)

@@ -16,78 +16,19 @@ struct report {
 
 /* ---- options ------------------------------------------------------------------------ */
 
-static int take_json(void *state, const char *value)
-{
-	struct report *r = state;
-
-	(void)value;
-	r->json = true;
-	return GO_ON;
-}
-
-static int take_no_match(void *state, const char *value)
-{
-	struct report *r = state;
-
-	(void)value;
-	r->o.flags |= TALLY_PTT_NO_MATCH;
-	return GO_ON;
-}
-
-static int take_errors(void *state, const char *value)
-{
-	struct report *r = state;
-
-	(void)value;
-	r->o.flags |= TALLY_PTT_ERRORS;
-	return GO_ON;
-}
-
-static int report_option_number(struct report *r, const char *option, const char *value, uint64_t most, uint32_t *to)
-{
-	uint64_t n;
-
-	if (text_u64(value, &n) && n > 0 && n <= most) {
-		*to = (uint32_t)n;
-		return GO_ON;
-	}
-	complain(r->a.cx, "%s: invalid value '%s' (expected 1 to %llu)", option, value, (unsigned long long)most);
-	return ST_USAGE;
-}
-
-static int take_top(void *state, const char *value)
-{
-	struct report *r = state;
-
-	return report_option_number(r, "--top", value, 100000, &r->o.top);
-}
-
-static int take_threads(void *state, const char *value)
-{
-	struct report *r = state;
-
-	return report_option_number(r, "--threads", value, 64, &r->o.threads);
-}
-
-static int take_help(void *state, const char *value)
-{
-	struct report *r = state;
-	struct buf b = { 0 };
-
-	(void)value;
-	opts_help(cmd_report_opts(), &b);
-	return print(r->a.cx, &b);
-}
-
 static const struct opt options[] = {
-	{ 0, "json", NULL, "one JSON object per line; numbers are numbers", take_json },
-	{ 'o', NULL, "FILE", "write to FILE; .html: a page for a browser, .json: as --json", ptt_take_output },
-	{ 0, "top", "N", "at most N rows in each table (default 10; JSON and HTML 100)", take_top },
-	{ 0, "errors", NULL, "list all errors, not just the first few of each kind and requester", take_errors },
-	{ 0, "no-match", NULL, "do not match requests with completions: faster, but no latency", take_no_match },
-	{ 0, "threads", "N", "use N threads (default 1)", take_threads },
+	{ 0, "json", NULL, "one JSON object per line; numbers are numbers", OPT_TRUE(struct report, json) },
+	{ 'o', NULL, "FILE", "write to FILE; .html: a page for a browser, .json: as --json",
+	  OPT_STEP(ptt_take_output) },
+	{ 0, "top", "N", "at most N rows in each table (default 10; JSON and HTML 100)",
+	  OPT_NUMBER(struct report, o.top, 1, 100000, "1 to 100000") },
+	{ 0, "errors", NULL, "list all errors, not just the first few of each kind and requester",
+	  OPT_BITS(struct report, o.flags, TALLY_PTT_ERRORS) },
+	{ 0, "no-match", NULL, "do not match requests with completions: faster, but no latency",
+	  OPT_BITS(struct report, o.flags, TALLY_PTT_NO_MATCH) },
+	{ 0, "threads", "N", "use N threads (default 1)", OPT_NUMBER(struct report, o.threads, 1, 64, "1 to 64") },
 	PTT_OPTIONS,
-	{ 'h', "help", NULL, "show this help", take_help },
+	{ 'h', "help", NULL, "show this help", OPT_HELP },
 };
 
 const struct opts *cmd_report_opts(void)

@@ -3,19 +3,9 @@
  */
 #include "cmd/platform.h"
 
-static int take_help(void *state, const char *value)
-{
-	struct plat_args *a = state;
-	struct buf b = { 0 };
-
-	(void)value;
-	opts_help(cmd_set_opts(), &b);
-	return print(a->a.cx, &b);
-}
-
 static const struct opt options[] = {
 	PLAT_OPTIONS,
-	{ 'h', "help", NULL, "show this help", take_help },
+	{ 'h', "help", NULL, "show this help", OPT_HELP },
 };
 
 const struct opts *cmd_set_opts(void)

@@ -70,65 +70,6 @@ static int take_load(void *state, const char *value)
 	return GO_ON;
 }
 
-static int take_view(void *state, const char *value)
-{
-	struct stat_args *s = state;
-
-	if (s->s.view) {
-		complain(s->a.a.cx, "--view can be given only once");
-		return ST_USAGE;
-	}
-	s->s.view = value;
-	return GO_ON;
-}
-
-static int take_interval(void *state, const char *value)
-{
-	struct stat_args *s = state;
-
-	return plat_ms(&s->a, "-I", value, &s->s.interval_ns);
-}
-
-static int take_duration(void *state, const char *value)
-{
-	struct stat_args *s = state;
-
-	return plat_ms(&s->a, "--duration", value, &s->s.duration_ns);
-}
-
-static int take_timeout(void *state, const char *value)
-{
-	struct stat_args *s = state;
-
-	return plat_ms(&s->a, "--timeout", value, &s->s.duration_ns);
-}
-
-static int take_count(void *state, const char *value)
-{
-	struct stat_args *s = state;
-	uint64_t n;
-
-	if (text_u64(value, &n) && n > 0 && n <= UINT32_MAX) {
-		s->s.count = (uint32_t)n;
-		return GO_ON;
-	}
-	complain(s->a.a.cx, "--count: invalid value '%s' (expected a number of intervals, 1 or more)", value);
-	return ST_USAGE;
-}
-
-static int take_repeat(void *state, const char *value)
-{
-	struct stat_args *s = state;
-	uint64_t n;
-
-	if (text_u64(value, &n) && n > 0 && n <= 1000000) {
-		s->s.repeat = (uint32_t)n;
-		return GO_ON;
-	}
-	complain(s->a.a.cx, "-r: invalid value '%s' (expected a number of runs, 1 or more)", value);
-	return ST_USAGE;
-}
-
 /* "12,34" */
 static int take_ids(struct stat_args *s, const char *option, const char *value, struct ids *ids)
 {
@@ -171,68 +112,39 @@ static int take_tid(void *state, const char *value)
 	return take_ids(s, "-t", value, &s->tids);
 }
 
-static int take_cpus(void *state, const char *value)
-{
-	((struct stat_args *)state)->s.cpus = value;
-	return GO_ON;
-}
-
-static int take_all(void *state, const char *value)
-{
-	(void)value;
-	((struct stat_args *)state)->s.flags |= TALLY_STAT_EACH | TALLY_STAT_SYSTEM;
-	return GO_ON;
-}
-
-static int take_per_cpu(void *state, const char *value)
-{
-	(void)value;
-	((struct stat_args *)state)->s.flags |= TALLY_STAT_EACH | TALLY_STAT_PER_CPU;
-	return GO_ON;
-}
-
-static int take_share(void *state, const char *value)
-{
-	(void)value;
-	((struct stat_args *)state)->s.flags |= TALLY_STAT_SHARE;
-	return GO_ON;
-}
-
-static int take_help(void *state, const char *value)
-{
-	struct stat_args *s = state;
-	struct buf b = { 0 };
-
-	(void)value;
-	opts_help(cmd_stat_opts(), &b);
-	return print(s->a.a.cx, &b);
-}
-
 static const struct opt options[] = {
 	{ 'e', "event", "EVENT", "events to count, separated by commas: CPU events, or PROVIDER/NAME,KEY=VALUE,.../",
-	  take_event },
-	{ 'a', "all", NULL, "all CPUs; for hypervisors a row for each strand, where an event names none", take_all },
-	{ 'C', "cpu", "LIST", "only these CPUs, e.g. 0,2-4", take_cpus },
-	{ 'A', "per-cpu", NULL, "a row for each CPU", take_per_cpu },
-	{ 'p', "pid", "PID", "these processes, all their threads, and what they start from now on", take_pid },
-	{ 't', "tid", "TID", "only these threads", take_tid },
-	{ 'r', "repeat", "N", "run the command N times; show means and their spread", take_repeat },
-	{ 0, "share", NULL, "multiplex: events take turns on the counters, and counts are scaled up", take_share },
-	{ 0, "view", "VIEW", "view of a POWER machine: cec, partitions, processors or links", take_view },
-	{ 'I', "interval", "MS", "print a table every MS milliseconds (default: one at the end)", take_interval },
-	{ 0, "count", "N", "stop after N tables", take_count },
-	{ 0, "duration", "MS", "stop after MS of the platform's own time", take_duration },
-	{ 0, "timeout", "MS", "same as --duration", take_timeout },
+	  OPT_STEP(take_event) },
+	{ 'a', "all", NULL, "all CPUs; for hypervisors a row for each strand, where an event names none",
+	  OPT_BITS(struct stat_args, s.flags, TALLY_STAT_EACH | TALLY_STAT_SYSTEM) },
+	{ 'C', "cpu", "LIST", "only these CPUs, e.g. 0,2-4", OPT_KEEP(struct stat_args, s.cpus) },
+	{ 'A', "per-cpu", NULL, "a row for each CPU",
+	  OPT_BITS(struct stat_args, s.flags, TALLY_STAT_EACH | TALLY_STAT_PER_CPU) },
+	{ 'p', "pid", "PID", "these processes, all their threads, and what they start from now on",
+	  OPT_STEP(take_pid) },
+	{ 't', "tid", "TID", "only these threads", OPT_STEP(take_tid) },
+	{ 'r', "repeat", "N", "run the command N times; show means and their spread",
+	  OPT_NUMBER(struct stat_args, s.repeat, 1, 1000000, "a number of runs, 1 or more") },
+	{ 0, "share", NULL, "multiplex: events take turns on the counters, and counts are scaled up",
+	  OPT_BITS(struct stat_args, s.flags, TALLY_STAT_SHARE) },
+	{ 0, "view", "VIEW", "view of a POWER machine: cec, partitions, processors or links",
+	  OPT_ONCE(struct stat_args, s.view) },
+	{ 'I', "interval", "MS", "print a table every MS milliseconds (default: one at the end)",
+	  OPT_MS(struct stat_args, s.interval_ns) },
+	{ 0, "count", "N", "stop after N tables",
+	  OPT_NUMBER(struct stat_args, s.count, 1, UINT32_MAX, "a number of intervals, 1 or more") },
+	{ 0, "duration", "MS", "stop after MS of the platform's own time", OPT_MS(struct stat_args, s.duration_ns) },
+	{ 0, "timeout", "MS", "same as --duration", OPT_MS(struct stat_args, s.duration_ns) },
 	{ 0, "on", "WHERE",
 	  "local: this machine (default); kunpeng, niagara, maramba, batoka, power: models; unix:PATH; "
 	  "each --on applies to the events after it",
-	  take_on },
+	  OPT_STEP(take_on) },
 	{ 0, "profile", "NAME", "spec (default), driver (as the Linux driver) or opensparc (as Niagara's hypervisor)",
-	  plat_take_profile },
-	{ 0, "load", "NAME", "workload of a model; same as load= in --on", take_load },
+	  OPT_STEP(plat_take_profile) },
+	{ 0, "load", "NAME", "workload of a model; same as load= in --on", OPT_STEP(take_load) },
 	PLAT_FORM_OPTIONS,
-	{ 'j', NULL, NULL, "same as --json", plat_take_json },
-	{ 'h', "help", NULL, "show this help", take_help },
+	{ 'j', NULL, NULL, "same as --json", OPT_STEP(plat_take_json) },
+	{ 'h', "help", NULL, "show this help", OPT_HELP },
 };
 
 const struct opts *cmd_stat_opts(void)

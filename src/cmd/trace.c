@@ -196,13 +196,6 @@ static int trace_option_keep(struct trace *c, const char **to, const char *value
 	return GO_ON;
 }
 
-static int take_command(void *state, const char *value)
-{
-	struct trace *c = state;
-
-	return trace_option_keep(c, &c->command, value, "-c");
-}
-
 static int take_process(void *state, const char *value)
 {
 	struct trace *c = state;
@@ -212,13 +205,6 @@ static int take_process(void *state, const char *value)
 		return trace_option_keep(c, &c->process, value, "-p");
 	complain(c->cx, "-p: invalid process ID '%s'", value);
 	return ST_USAGE;
-}
-
-static int take_output(void *state, const char *value)
-{
-	struct trace *c = state;
-
-	return trace_option_keep(c, &c->output, value, "-o");
 }
 
 static int keep_word(struct trace *c, const char **to, const char *value, const char *option, const char *const *words,
@@ -310,29 +296,14 @@ static int take_platform(void *state, const char *value)
 	return trace_option_keep(c, &c->platform, value, "--on");
 }
 
-#define TAKE_FLAG(name, statement)                             \
-	static int take_##name(void *state, const char *value) \
-	{                                                      \
-		struct trace *c = state;                       \
-		(void)value;                                   \
-		statement;                                     \
-		return GO_ON;                                  \
-	}
-TAKE_FLAG(list, c->list = true)
-TAKE_FLAG(verbose, c->verbose = true; c->o.flags |= TALLY_TRACE_VERBOSE)
-TAKE_FLAG(compile, c->compile_only = true)
-TAKE_FLAG(json, c->json = true)
-TAKE_FLAG(destructive, c->o.flags |= TALLY_TRACE_DESTRUCTIVE)
-TAKE_FLAG(empty, c->o.flags |= TALLY_TRACE_EMPTY_OK)
-
-static int take_help(void *state, const char *value)
+static int take_verbose(void *state, const char *value)
 {
 	struct trace *c = state;
-	struct buf b = { 0 };
 
 	(void)value;
-	opts_help(cmd_trace_opts(), &b);
-	return print(c->cx, &b);
+	c->verbose = true;
+	c->o.flags |= TALLY_TRACE_VERBOSE;
+	return GO_ON;
 }
 
 static int take_version(void *state, const char *value)
@@ -346,48 +317,53 @@ static int take_version(void *state, const char *value)
 }
 
 static const struct opt options[] = {
-	{ 'n', NULL, "CLAUSE", "a probe description, optionally with predicate and actions", take_clause },
-	{ 's', NULL, "FILE", "a D program from a file; - is standard input", take_script },
-	{ 'P', NULL, "PROVIDER", "all probes of a provider", take_provider },
-	{ 'm', NULL, "MODULE", "all probes of a module ([PROVIDER:]MODULE)", take_module },
-	{ 'f', NULL, "FUNCTION", "all probes of a function ([[PROVIDER:]MODULE:]FUNCTION)", take_function },
-	{ 'c', NULL, "COMMAND", "run COMMAND until it ends; $target is its process ID", take_command },
-	{ 'p', NULL, "PID", "trace until process PID ends; $target is PID", take_process },
-	{ 'l', NULL, NULL, "list probes instead of enabling them", take_list },
-	{ 'v', NULL, NULL, "show more: arguments and stability of probes, and lost firings of each CPU", take_verbose },
-	{ 'e', NULL, NULL, "compile only, then exit", take_compile },
-	{ 'q', NULL, NULL, "print only what the program prints", take_quiet },
-	{ 'o', NULL, "FILE", "append results to FILE; its suffix .json or .folded sets the format", take_output },
-	{ 'x', NULL, "OPT[=VALUE]", "set an option of the language", take_option },
-	{ 'b', NULL, "SIZE", "buffer size of each CPU; same as -x bufsize=SIZE", take_bufsize },
+	{ 'n', NULL, "CLAUSE", "a probe description, optionally with predicate and actions", OPT_STEP(take_clause) },
+	{ 's', NULL, "FILE", "a D program from a file; - is standard input", OPT_STEP(take_script) },
+	{ 'P', NULL, "PROVIDER", "all probes of a provider", OPT_STEP(take_provider) },
+	{ 'm', NULL, "MODULE", "all probes of a module ([PROVIDER:]MODULE)", OPT_STEP(take_module) },
+	{ 'f', NULL, "FUNCTION", "all probes of a function ([[PROVIDER:]MODULE:]FUNCTION)", OPT_STEP(take_function) },
+	{ 'c', NULL, "COMMAND", "run COMMAND until it ends; $target is its process ID",
+	  OPT_ONCE(struct trace, command) },
+	{ 'p', NULL, "PID", "trace until process PID ends; $target is PID", OPT_STEP(take_process) },
+	{ 'l', NULL, NULL, "list probes instead of enabling them", OPT_TRUE(struct trace, list) },
+	{ 'v', NULL, NULL, "show more: arguments and stability of probes, and lost firings of each CPU",
+	  OPT_STEP(take_verbose) },
+	{ 'e', NULL, NULL, "compile only, then exit", OPT_TRUE(struct trace, compile_only) },
+	{ 'q', NULL, NULL, "print only what the program prints", OPT_STEP(take_quiet) },
+	{ 'o', NULL, "FILE", "append results to FILE; its suffix .json or .folded sets the format",
+	  OPT_ONCE(struct trace, output) },
+	{ 'x', NULL, "OPT[=VALUE]", "set an option of the language", OPT_STEP(take_option) },
+	{ 'b', NULL, "SIZE", "buffer size of each CPU; same as -x bufsize=SIZE", OPT_STEP(take_bufsize) },
 	{ 'w', NULL, NULL, "allow destructive actions: system(), freopen(), raise(), stop(), chill()",
-	  take_destructive },
-	{ 'Z', NULL, NULL, "permit probe descriptions that match nothing", take_empty },
-	{ 0, "share", NULL, "share the hardware counters with other sessions", take_share },
-	{ 0, "json", NULL, "results as JSON, one object per line", take_json },
-	{ 0, "dump", "PASS", "print the output of a compiler pass, then exit", take_dump },
+	  OPT_BITS(struct trace, o.flags, TALLY_TRACE_DESTRUCTIVE) },
+	{ 'Z', NULL, NULL, "permit probe descriptions that match nothing",
+	  OPT_BITS(struct trace, o.flags, TALLY_TRACE_EMPTY_OK) },
+	{ 0, "share", NULL, "share the hardware counters with other sessions", OPT_STEP(take_share) },
+	{ 0, "json", NULL, "results as JSON, one object per line", OPT_TRUE(struct trace, json) },
+	{ 0, "dump", "PASS", "print the output of a compiler pass, then exit", OPT_STEP(take_dump) },
 	{ 0, "on", "PLATFORM",
 	  "local: this machine (default); vm: no events, no privileges; niagara, maramba, batoka, power: models;"
 	  " unix:PATH; or a FILE with a PTT trace",
-	  take_platform },
-	{ 'V', "version", NULL, "print the version", take_version },
-	{ 'h', "help", NULL, "show this help", take_help },
-	{ 'i', NULL, "ID", "the probe with this ID, as -l lists it", take_id },
-	{ 'F', NULL, NULL, "indent by entry and return", take_flow },
-	{ 'S', NULL, NULL, "print the instructions of each program", take_listing },
-	{ 'C', NULL, NULL, "run cpp(1) over each program; -D, -U, -I, -H and -X are its options", take_cpp },
-	{ 'D', NULL, "NAME[=VALUE]", "define a macro", take_define },
-	{ 'U', NULL, "NAME", "undefine a macro", take_undef },
-	{ 'I', NULL, "DIR", "search DIR for included files", take_incdir },
-	{ 'H', NULL, NULL, "print the names of included files", take_headers },
-	{ 'X', NULL, "MODE", "conformance to ISO C: a, c, s or t", take_strictness },
-	{ '6', NULL, "4", "-64: programs are 64-bit, like the kernel (always so)", take_model },
+	  OPT_STEP(take_platform) },
+	{ 'V', "version", NULL, "print the version", OPT_STEP(take_version) },
+	{ 'h', "help", NULL, "show this help", OPT_HELP },
+	{ 'i', NULL, "ID", "the probe with this ID, as -l lists it", OPT_STEP(take_id) },
+	{ 'F', NULL, NULL, "indent by entry and return", OPT_STEP(take_flow) },
+	{ 'S', NULL, NULL, "print the instructions of each program", OPT_STEP(take_listing) },
+	{ 'C', NULL, NULL, "run cpp(1) over each program; -D, -U, -I, -H and -X are its options", OPT_STEP(take_cpp) },
+	{ 'D', NULL, "NAME[=VALUE]", "define a macro", OPT_STEP(take_define) },
+	{ 'U', NULL, "NAME", "undefine a macro", OPT_STEP(take_undef) },
+	{ 'I', NULL, "DIR", "search DIR for included files", OPT_STEP(take_incdir) },
+	{ 'H', NULL, NULL, "print the names of included files", OPT_STEP(take_headers) },
+	{ 'X', NULL, "MODE", "conformance to ISO C: a, c, s or t", OPT_STEP(take_strictness) },
+	{ '6', NULL, "4", "-64: programs are 64-bit, like the kernel (always so)", OPT_STEP(take_model) },
 	/* dtrace(1)'s others */
-	{ 'a', NULL, NULL, "no anonymous tracing at boot (it needs a kernel module); start tally as a service", NULL },
-	{ 'A', NULL, NULL, "same as -a", NULL },
-	{ 'G', NULL, NULL, "static probes (USDT) are not supported yet", NULL },
-	{ 'L', NULL, "DIR", "use the D libraries (*.d) of DIR", take_library },
-	{ '3', NULL, "2", "programs are always 64-bit, like the kernel", NULL },
+	{ 'a', NULL, NULL, "no anonymous tracing at boot (it needs a kernel module); start tally as a service",
+	  OPT_REFUSED },
+	{ 'A', NULL, NULL, "same as -a", OPT_REFUSED },
+	{ 'G', NULL, NULL, "static probes (USDT) are not supported yet", OPT_REFUSED },
+	{ 'L', NULL, "DIR", "use the D libraries (*.d) of DIR", OPT_STEP(take_library) },
+	{ '3', NULL, "2", "programs are always 64-bit, like the kernel", OPT_REFUSED },
 };
 
 const struct opts *cmd_trace_opts(void)

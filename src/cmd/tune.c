@@ -26,61 +26,19 @@ static int take_for(void *state, const char *value)
 	return ST_USAGE;
 }
 
-static int take_dry(void *state, const char *value)
-{
-	(void)value;
-	((struct tune *)state)->t.dry_run = 1;
-	return GO_ON;
-}
-
-static int take_duration(void *state, const char *value)
-{
-	struct tune *c = state;
-	uint64_t ms;
-
-	if (text_u64(value, &ms) && ms > 0 && ms <= UINT32_MAX) {
-		c->t.duration_ns = ms * 1000000;
-		return GO_ON;
-	}
-	complain(c->a.a.cx, "--duration: invalid value '%s' (expected milliseconds, 1 or more)", value);
-	return ST_USAGE;
-}
-
-static int take_one_in(void *state, const char *value)
-{
-	struct tune *c = state;
-	uint64_t n;
-
-	if (text_u64(value, &n) && n >= 10 && n <= 1000000) {
-		c->t.one_in = (uint32_t)n;
-		return GO_ON;
-	}
-	complain(c->a.a.cx, "--one-in: invalid value '%s' (expected 10 to 1000000)", value);
-	return ST_USAGE;
-}
-
-static int take_help(void *state, const char *value)
-{
-	struct tune *c = state;
-	struct buf b = { 0 };
-
-	(void)value;
-	opts_help(cmd_tune_opts(), &b);
-	return print(c->a.a.cx, &b);
-}
-
 static const struct opt options[] = {
-	{ 0, "for", "latency|throughput", "the goal", take_for },
-	{ 0, "dry-run", NULL, "show what would be tried, change nothing", take_dry },
+	{ 0, "for", "latency|throughput", "the goal", OPT_STEP(take_for) },
+	{ 0, "dry-run", NULL, "show what would be tried, change nothing", OPT_BITS(struct tune, t.dry_run, 1) },
 	{ 0, "duration", "MS",
 	  "longest time of one measurement (without COMMAND: default 20 on a model, required elsewhere)",
-	  take_duration },
-	{ 0, "one-in", "N", "accept a useless setting by chance in one of N runs (default 1000)", take_one_in },
+	  OPT_MS(struct tune, t.duration_ns) },
+	{ 0, "one-in", "N", "accept a useless setting by chance in one of N runs (default 1000)",
+	  OPT_NUMBER(struct tune, t.one_in, 10, 1000000, "10 to 1000000") },
 	{ 0, "time", "abs|delta", "whether a record's Time is absolute or counts from the previous record",
-	  ptt_take_time },
+	  OPT_STEP(ptt_take_time) },
 	PLAT_OPTIONS,
 	PLAT_FORM_OPTIONS,
-	{ 'h', "help", NULL, "show this help", take_help },
+	{ 'h', "help", NULL, "show this help", OPT_HELP },
 };
 
 const struct opts *cmd_tune_opts(void)
