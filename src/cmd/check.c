@@ -18,10 +18,8 @@ static int take_input(void *state, const char *value)
 	struct check *c = state;
 	const int n = snprintf(c->file, sizeof(c->file), "%s%s", strchr(value, '/') ? "" : "./", value);
 
-	if (n < 0 || (size_t)n >= sizeof(c->file)) {
-		complain(c->a.a.cx, "-i: file name too long");
-		return ST_USAGE;
-	}
+	if (n < 0 || (size_t)n >= sizeof(c->file))
+		return refuse_usage(c->a.a.cx, "-i: file name too long");
 	return plat_take_on(state, c->file);
 }
 
@@ -91,8 +89,7 @@ int cmd_check(struct cmd_ctx *cx, int argc, char **argv)
 		c.c.what = argv[first];
 		return check_run_verb(&c);
 	}
-	complain(cx, argc == first ? "nothing to check: name gpci, vfalls, mmustat or ptt" :
-				     "only one of gpci, vfalls, mmustat and ptt can be checked at a time");
-	complain(cx, "'tally check -h' shows the options");
-	return ST_USAGE;
+	return opts_refuse(cx, cmd_check_opts(),
+			   argc == first ? "nothing to check: name gpci, vfalls, mmustat or ptt" :
+					   "only one of gpci, vfalls, mmustat and ptt can be checked at a time");
 }

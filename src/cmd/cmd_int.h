@@ -80,6 +80,8 @@ struct opts {
 };
 /* Hands options to their functions; what is left is argv[*first..argc). GO_ON or an exit status. */
 int opts_parse(const struct cmd_ctx *cx, const struct opts *o, void *state, int argc, char **argv, int *first);
+/* Says what is wrong with the words of a verb, and where its options are: ST_USAGE. */
+int opts_refuse(const struct cmd_ctx *cx, const struct opts *o, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void opts_help(const struct opts *o, struct buf *to);
 bool opt_takes_value(const struct opt *o); /* as the next word, or behind '=' */
 
@@ -123,6 +125,8 @@ const char *duckdb_library(struct buf *room);
 /* ---- saying things ------------------------------------------------------------------- */
 /* A line on stderr with the program's name in front. */
 void complain(const struct cmd_ctx *cx, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void complain_words(const struct cmd_ctx *cx, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
+int refuse_usage(const struct cmd_ctx *cx, const char *fmt, ...) PRINTF_LIKE(2, 3); /* the same: ST_USAGE */
 int print(const struct cmd_ctx *cx, struct buf *b); /* to stdout, and frees it: an exit status */
 /* Text with names of others in it, as it may go to fd: on a terminal what it would obey is shown as \x1b, but our own colours. */
 void put_guarded(struct buf *to, int fd, const char *text, size_t n);

@@ -494,10 +494,8 @@ int cmd_complete(struct cmd_ctx *cx, int argc, char **argv)
 {
 	struct completing c = { .word = argv + 2, .n = argc - 2 };
 
-	if (c.n < 2) {
-		complain(cx, "complete is called by the scripts of 'tally completion', as: BEHIND WORD...");
-		return ST_USAGE;
-	}
+	if (c.n < 2)
+		return refuse_usage(cx, "complete is called by the scripts of 'tally completion', as: BEHIND WORD...");
 	c.behind = argv[1];
 	c.rest = c.word[c.n - 1];
 	complete_line(&c);

@@ -46,9 +46,8 @@ static int wrong_shell(struct cmd_ctx *cx, const char *word)
 {
 	static const char *const shells[] = { "bash", "zsh", "fish" };
 
-	complain(cx, "unknown shell '%s'%s", word,
-		 err_unknown(word, TEXT_NAMES(shells, COUNT(shells)), " (expected bash, zsh or fish)").text);
-	return ST_USAGE;
+	return refuse_usage(cx, "unknown shell '%s'%s", word,
+			    err_unknown(word, TEXT_NAMES(shells, COUNT(shells)), " (expected bash, zsh or fish)").text);
 }
 
 int cmd_completion(struct cmd_ctx *cx, int argc, char **argv)
@@ -69,8 +68,7 @@ int cmd_completion(struct cmd_ctx *cx, int argc, char **argv)
 	if (argc - first != 1) {
 		complain(cx, "%s",
 			 argc == first ? "no shell given (expected bash, zsh or fish)" : "only one shell can be given");
-		complain(cx, "'tally completion -h' shows how to use the script");
-		return ST_USAGE;
+		return refuse_usage(cx, "'tally completion -h' shows how to use the script");
 	}
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (!strcmp(argv[first], rows[i].shell)) {

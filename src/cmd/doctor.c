@@ -192,7 +192,5 @@ int cmd_doctor(struct cmd_ctx *cx, int argc, char **argv)
 		return status;
 	if (first == argc)
 		return doctor_examine_machine(&d);
-	complain(cx, "unexpected argument '%s': doctor takes none", argv[first]);
-	complain(cx, "'tally doctor -h' shows the options");
-	return ST_USAGE;
+	return opts_refuse(cx, cmd_doctor_opts(), "unexpected argument '%s': doctor takes none", argv[first]);
 }

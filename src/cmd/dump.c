@@ -18,10 +18,8 @@ struct dump {
 
 static int dump_choose_form(struct dump *d, uint32_t form, const char *option)
 {
-	if (d->form && d->o.format != form) {
-		complain(d->a.cx, "%s and %s cannot be combined", d->form, option);
-		return ST_USAGE;
-	}
+	if (d->form && d->o.format != form)
+		return refuse_usage(d->a.cx, "%s and %s cannot be combined", d->form, option);
 	d->form = option;
 	d->o.format = form;
 	return GO_ON;
@@ -33,8 +31,7 @@ static int take_perf(void *state, const char *value)
 
 	if (!value || !strcmp(value, "spec"))
 		return dump_choose_form(d, value ? TALLY_FORMAT_PERF_SPEC : TALLY_FORMAT_PERF, "--perf");
-	complain(d->a.cx, "--perf: invalid value '%s' (expected spec)", value);
-	return ST_USAGE;
+	return refuse_usage(d->a.cx, "--perf: invalid value '%s' (expected spec)", value);
 }
 
 static int take_json(void *state, const char *value)
@@ -125,7 +122,6 @@ int cmd_dump(struct cmd_ctx *cx, int argc, char **argv)
 		return status;
 	if (argc - first == 1)
 		return dump_run_verb(&d, argv + first);
-	complain(cx, argc == first ? "no trace given: name a FILE" : "only one FILE can be given");
-	complain(cx, "'tally dump -h' shows the options");
-	return ST_USAGE;
+	return opts_refuse(cx, cmd_dump_opts(),
+			   argc == first ? "no trace given: name a FILE" : "only one FILE can be given");
 }

@@ -78,14 +78,10 @@ static int choose_form(struct export *x)
 {
 	const char *option = x->json ? "--json" : x->csv ? "-x" : x->o.partition ? "--partition" : NULL;
 
-	if (x->json + x->csv + !!x->o.partition > 1) {
-		complain(x->a.cx, "CSV, JSON and Parquet cannot be combined");
-		return ST_USAGE;
-	}
-	if (x->o.partition && !x->a.output) {
-		complain(x->a.cx, "--partition requires a directory: -o DIR");
-		return ST_USAGE;
-	}
+	if (x->json + x->csv + !!x->o.partition > 1)
+		return refuse_usage(x->a.cx, "CSV, JSON and Parquet cannot be combined");
+	if (x->o.partition && !x->a.output)
+		return refuse_usage(x->a.cx, "--partition requires a directory: -o DIR");
 	x->o.format = x->json             ? TALLY_FORMAT_JSON :
 		      x->o.partition      ? TALLY_FORMAT_PARQUET :
 		      x->csv || !x->o.sql ? TALLY_FORMAT_CSV :
@@ -132,11 +128,10 @@ static int export_run_verb(struct export *x, struct tally_ptt *t, char **path)
 
 	if (status != GO_ON)
 		return status;
-	if (parquet && x->a.output && file_inherited(x->a.output) >= 0) {
-		complain(x->a.cx, "-o %s: standard output is already that file, and Parquet would replace it",
-			 x->a.output);
-		return ST_USAGE;
-	}
+	if (parquet && x->a.output && file_inherited(x->a.output) >= 0)
+		return refuse_usage(x->a.cx,
+				    "-o %s: standard output is already that file, and Parquet would replace it",
+				    x->a.output);
 	x->o.size = sizeof(x->o);
 	x->o.out = ptt_args_write;
 	x->o.arg = &x->a;
@@ -156,11 +151,9 @@ int cmd_export(struct cmd_ctx *cx, int argc, char **argv)
 	struct tally_ptt *t = NULL;
 	int first, status = opts_parse(cx, cmd_export_opts(), &x, argc, argv, &first);
 
-	if (status == GO_ON && argc - first != 1) {
-		complain(cx, argc == first ? "no trace given: name a FILE" : "only one FILE can be given");
-		complain(cx, "'tally export -h' shows the options");
-		status = ST_USAGE;
-	}
+	if (status == GO_ON && argc - first != 1)
+		status = opts_refuse(cx, cmd_export_opts(),
+				     argc == first ? "no trace given: name a FILE" : "only one FILE can be given");
 	if (status == GO_ON)
 		status = choose_form(&x);
 	if (status == GO_ON)

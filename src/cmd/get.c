@@ -58,7 +58,5 @@ int cmd_get(struct cmd_ctx *cx, int argc, char **argv)
 		return status;
 	if (argc > first)
 		return get_run_verb(&a, argc - first, argv + first);
-	complain(cx, "nothing to read: name a SELECTOR, e.g. hisi_ptt0_2/qos_tx_cpl");
-	complain(cx, "'tally get -h' shows the options");
-	return ST_USAGE;
+	return opts_refuse(cx, cmd_get_opts(), "nothing to read: name a SELECTOR, e.g. hisi_ptt0_2/qos_tx_cpl");
 }

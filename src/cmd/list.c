@@ -82,13 +82,10 @@ int cmd_list(struct cmd_ctx *cx, int argc, char **argv)
 	argc -= first;
 	if (l.names && argc == 1)
 		return run_names(&l, argv[0]);
-	if (l.names) {
-		complain(cx, "--names requires one KIND and takes no PATTERN");
-		return ST_USAGE;
-	}
+	if (l.names)
+		return refuse_usage(cx, "--names requires one KIND and takes no PATTERN");
 	if (argc <= 2)
 		return list_run_verb(&l, argc > 0 ? argv[0] : NULL, argc > 1 ? argv[1] : NULL);
-	complain(cx, "too many arguments: one KIND and one PATTERN at most (quote the PATTERN for the shell)");
-	complain(cx, "'tally list -h' shows the options");
-	return ST_USAGE;
+	return opts_refuse(cx, cmd_list_opts(),
+			   "too many arguments: one KIND and one PATTERN at most (quote the PATTERN for the shell)");
 }

@@ -21,8 +21,7 @@ static int take_profile(void *state, const char *value)
 	s->m.opensparc = !strcmp(value, "opensparc");
 	if (s->m.opensparc || !strcmp(value, "spec"))
 		return GO_ON;
-	complain(s->cx, "--profile: invalid value '%s' (expected spec or opensparc)", value);
-	return ST_USAGE;
+	return refuse_usage(s->cx, "--profile: invalid value '%s' (expected spec or opensparc)", value);
 }
 
 static const struct opt options[] = {
@@ -122,14 +121,12 @@ int cmd_machine(struct cmd_ctx *cx, int argc, char **argv)
 
 	if (status != GO_ON)
 		return status;
-	if (argc - first != 1) {
-		complain(cx,
-			 argc == first ? "no machine given (expected kunpeng, niagara, maramba, batoka or power)" :
-					 "unexpected argument '%s': only one machine can be given",
-			 argv[argc - 1]);
-		complain(cx, "'tally machine -h' shows the options");
-		return ST_USAGE;
-	}
+	if (argc - first != 1)
+		return opts_refuse(cx, cmd_machine_opts(),
+				   argc == first ?
+					   "no machine given (expected kunpeng, niagara, maramba, batoka or power)" :
+					   "unexpected argument '%s': only one machine can be given",
+				   argv[argc - 1]);
 	s.m.machine = argv[first];
 	s.m.stop = catch_signals();
 	rc = tally_machine_run(&s.m, &result, words, sizeof(words));

@@ -109,16 +109,14 @@ static void complain_without_memory(const struct cmd_ctx *cx, const char *fmt, v
 	fwrite(line, 1, n, stderr);
 }
 
-void complain(const struct cmd_ctx *cx, const char *fmt, ...)
+void complain_words(const struct cmd_ctx *cx, const char *fmt, va_list ap)
 {
 	struct buf b = { 0 }, plain = { 0 };
-	va_list ap, again;
+	va_list again;
 
-	va_start(ap, fmt);
 	va_copy(again, ap);
 	buf_printf(&b, "%s: ", cx->name);
 	buf_vprintf(&b, fmt, ap);
-	va_end(ap);
 	make_plain(&plain, b.p ? b.p : "");
 	if (plain.n && plain.p[plain.n - 1] != '\n')
 		buf_putc(&plain, '\n');
@@ -130,6 +128,25 @@ void complain(const struct cmd_ctx *cx, const char *fmt, ...)
 	va_end(again);
 	buf_free(&plain);
 	buf_free(&b);
+}
+
+void complain(const struct cmd_ctx *cx, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	complain_words(cx, fmt, ap);
+	va_end(ap);
+}
+
+int refuse_usage(const struct cmd_ctx *cx, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	complain_words(cx, fmt, ap);
+	va_end(ap);
+	return ST_USAGE;
 }
 
 int write_failed(const struct cmd_ctx *cx, const char *to, int error)

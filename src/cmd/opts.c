@@ -57,8 +57,17 @@ static const struct opt *row_of(const struct opts *o, int value)
 
 static int see_help(const struct cmd_ctx *cx, const struct opts *o)
 {
-	complain(cx, "'tally %s -h' shows the options", o->verb);
-	return ST_USAGE;
+	return refuse_usage(cx, "'tally %s -h' shows the options", o->verb);
+}
+
+int opts_refuse(const struct cmd_ctx *cx, const struct opts *o, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	complain_words(cx, fmt, ap);
+	va_end(ap);
+	return see_help(cx, o);
 }
 
 #define NAMES_MOST 64u /* of one verb */
@@ -149,10 +158,8 @@ static int opts_take_value(const struct cmd_ctx *cx, const struct opts *o, const
 		*(uint32_t *)at |= does->bits;
 		return GO_ON;
 	case OPT_KIND_ONCE:
-		if (*(const char **)at) {
-			complain(cx, "%s can be given only once", room);
-			return ST_USAGE;
-		}
+		if (*(const char **)at)
+			return refuse_usage(cx, "%s can be given only once", room);
 		/* fall through */
 	case OPT_KIND_KEEP:
 		*(const char **)at = optarg;
@@ -162,20 +169,17 @@ static int opts_take_value(const struct cmd_ctx *cx, const struct opts *o, const
 			*(uint32_t *)at = (uint32_t)n;
 			return GO_ON;
 		}
-		complain(cx, "%s: invalid value '%s' (expected %s)", room, optarg, does->expected);
-		return ST_USAGE;
+		return refuse_usage(cx, "%s: invalid value '%s' (expected %s)", room, optarg, does->expected);
 	case OPT_KIND_MS:
 		if (text_u64(optarg, &n) && n > 0 && n <= UINT32_MAX) {
 			*(uint64_t *)at = n * 1000000;
 			return GO_ON;
 		}
-		complain(cx, "%s: invalid value '%s' (expected milliseconds, 1 or more)", room, optarg);
-		return ST_USAGE;
+		return refuse_usage(cx, "%s: invalid value '%s' (expected milliseconds, 1 or more)", room, optarg);
 	case OPT_KIND_REFUSED:
 		break;
 	}
-	complain(cx, "%s is not supported: %s", room, row->help);
-	return ST_USAGE;
+	return refuse_usage(cx, "%s is not supported: %s", room, row->help);
 }
 
 int opts_parse(const struct cmd_ctx *cx, const struct opts *o, void *state, int argc, char **argv, int *first)

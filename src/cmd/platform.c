@@ -79,10 +79,8 @@ int plat_take_on(void *state, const char *value)
 {
 	struct plat_args *a = state;
 
-	if (a->o.on) {
-		complain(a->a.cx, "--on can be given only once");
-		return ST_USAGE;
-	}
+	if (a->o.on)
+		return refuse_usage(a->a.cx, "--on can be given only once");
 	a->o.on = value;
 	return GO_ON;
 }
@@ -96,28 +94,23 @@ int plat_take_profile(void *state, const char *value)
 			a->o.profile = i;
 			return GO_ON;
 		}
-	complain(a->a.cx, "--profile: invalid value '%s' (expected spec, driver or opensparc)", value);
-	return ST_USAGE;
+	return refuse_usage(a->a.cx, "--profile: invalid value '%s' (expected spec, driver or opensparc)", value);
 }
 
 int plat_take_load(void *state, const char *value)
 {
 	struct plat_args *a = state;
 
-	if (a->o.load) {
-		complain(a->a.cx, "--load can be given only once");
-		return ST_USAGE;
-	}
+	if (a->o.load)
+		return refuse_usage(a->a.cx, "--load can be given only once");
 	a->o.load = value;
 	return GO_ON;
 }
 
 static int platform_choose_form(struct plat_args *a, uint32_t form, const char *option)
 {
-	if (a->form && a->to.format != form) {
-		complain(a->a.cx, "%s and %s cannot be combined", a->form, option);
-		return ST_USAGE;
-	}
+	if (a->form && a->to.format != form)
+		return refuse_usage(a->a.cx, "%s and %s cannot be combined", a->form, option);
 	a->form = option;
 	a->to.format = form;
 	return GO_ON;

@@ -25,8 +25,7 @@ int ptt_take_format(void *state, const char *value)
 	a->o.raw = !strcmp(value, "4dw") ? 4 : !strcmp(value, "8dw") ? 8 : 0;
 	if (a->o.raw)
 		return GO_ON;
-	complain(a->cx, "--format: invalid value '%s' (expected 4dw or 8dw)", value);
-	return ST_USAGE;
+	return refuse_usage(a->cx, "--format: invalid value '%s' (expected 4dw or 8dw)", value);
 }
 
 int ptt_take_time(void *state, const char *value)
@@ -36,8 +35,7 @@ int ptt_take_time(void *state, const char *value)
 	a->o.time = !strcmp(value, "abs") ? TALLY_PTT_TIME_ABS : !strcmp(value, "delta") ? TALLY_PTT_TIME_DELTA : 0;
 	if (a->o.time)
 		return GO_ON;
-	complain(a->cx, "--time: invalid value '%s' (expected abs or delta)", value);
-	return ST_USAGE;
+	return refuse_usage(a->cx, "--time: invalid value '%s' (expected abs or delta)", value);
 }
 
 int ptt_take_tag14(void *state, const char *value)
@@ -53,10 +51,8 @@ int ptt_take_output(void *state, const char *value)
 {
 	struct ptt_args *a = state;
 
-	if (a->output) {
-		complain(a->cx, "-o can be given only once");
-		return ST_USAGE;
-	}
+	if (a->output)
+		return refuse_usage(a->cx, "-o can be given only once");
 	if (!*value) {
 		complain(a->cx, "-o: empty file name; give a name, or omit -o");
 		return ST_USAGE;
@@ -73,8 +69,7 @@ int ptt_separator(struct ptt_args *a, const char *value, char *ret)
 		*ret = value[0];
 		return GO_ON;
 	}
-	complain(a->cx, "-x: invalid separator '%s' (expected one character)", value);
-	return ST_USAGE;
+	return refuse_usage(a->cx, "-x: invalid separator '%s' (expected one character)", value);
 }
 
 /* ---- the progress line ------------------------------------------------------------------ */
@@ -177,11 +172,9 @@ int ptt_args_spare(struct ptt_args *a, char *const *path, int n)
 	struct stat out, in;
 
 	for (int i = 0; i < n && file_of(a->output, STDOUT_FILENO, &out); i++)
-		if (file_of(path[i], STDIN_FILENO, &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
-			complain(a->cx, "%s%s would overwrite the trace", a->output ? "-o " : "standard output",
-				 a->output ? a->output : "");
-			return ST_USAGE;
-		}
+		if (file_of(path[i], STDIN_FILENO, &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+			return refuse_usage(a->cx, "%s%s would overwrite the trace",
+					    a->output ? "-o " : "standard output", a->output ? a->output : "");
 	return GO_ON;
 }
 

@@ -26,8 +26,7 @@ static int take_event(void *state, const char *value)
 		c->o.event = value;
 		return GO_ON;
 	}
-	complain(c->a.a.cx, "-e can be given only once: a device traces one event at a time");
-	return ST_USAGE;
+	return refuse_usage(c->a.a.cx, "-e can be given only once: a device traces one event at a time");
 }
 
 static const struct opt options[] = {
@@ -154,17 +153,14 @@ static int record_check_options(const struct record *c)
 	const char *o = c->a.a.output;
 	uint32_t form = UINT32_MAX; /* none of a table's */
 
-	if (!c->o.event) {
-		complain(c->a.a.cx, "no event: give -e EVENT, e.g. hisi_ptt0_2/filter=0x80001,type=1/");
-		complain(c->a.a.cx, "'tally record -h' shows the options");
-		return ST_USAGE;
-	}
+	if (!c->o.event)
+		return opts_refuse(c->a.a.cx, cmd_record_opts(),
+				   "no event: give -e EVENT, e.g. hisi_ptt0_2/filter=0x80001,type=1/");
 	if (is_cpu_event(c->o.event))
 		return refuse_cpu_event(c, c->o.event);
-	if (o && !strcmp(o, "-") && isatty(STDOUT_FILENO)) {
-		complain(c->a.a.cx, "-o - writes binary data, not for a terminal: redirect it to a pipe or a file");
-		return ST_USAGE;
-	}
+	if (o && !strcmp(o, "-") && isatty(STDOUT_FILENO))
+		return refuse_usage(c->a.a.cx,
+				    "-o - writes binary data, not for a terminal: redirect it to a pipe or a file");
 	return output_suffix(c->a.a.cx, o, "record", NULL, &form);
 }
 

@@ -98,9 +98,8 @@ int cmd_report(struct cmd_ctx *cx, int argc, char **argv)
 	argv += first;
 	if (argc == 1 || (argc == 2 && (strcmp(argv[0], "-") || strcmp(argv[1], "-"))))
 		return report_run_verb(&r, argv, argc == 2);
-	complain(cx, argc == 0 ? "no trace given: name a FILE" :
-		     argc == 2 ? "- (standard input) can be given only once" :
-				 "too many FILEs: two at most");
-	complain(cx, "'tally report -h' shows the options");
-	return ST_USAGE;
+	return opts_refuse(cx, cmd_report_opts(),
+			   argc == 0 ? "no trace given: name a FILE" :
+			   argc == 2 ? "- (standard input) can be given only once" :
+				       "too many FILEs: two at most");
 }

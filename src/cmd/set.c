@@ -49,7 +49,5 @@ int cmd_set(struct cmd_ctx *cx, int argc, char **argv)
 		return status;
 	if (argc > first)
 		return set_run_verb(&a, argc - first, argv + first);
-	complain(cx, "nothing to set: give SELECTOR=VALUE, e.g. hisi_ptt0_2/qos_tx_cpl=2");
-	complain(cx, "'tally set -h' shows the options");
-	return ST_USAGE;
+	return opts_refuse(cx, cmd_set_opts(), "nothing to set: give SELECTOR=VALUE, e.g. hisi_ptt0_2/qos_tx_cpl=2");
 }

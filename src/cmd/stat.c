@@ -51,10 +51,8 @@ static int take_on(void *state, const char *value)
 
 	if (!s->a.o.on)
 		return plat_take_on(state, value);
-	if (s->non == PLATFORMS) {
-		complain(s->a.a.cx, "--on can be given %u times at most", PLATFORMS + 1);
-		return ST_USAGE;
-	}
+	if (s->non == PLATFORMS)
+		return refuse_usage(s->a.a.cx, "--on can be given %u times at most", PLATFORMS + 1);
 	s->on[s->non++] = (struct stat_on){ .o = { .on = value } };
 	return GO_ON;
 }
@@ -81,11 +79,10 @@ static int take_ids(struct stat_args *s, const char *option, const char *value, 
 		int32_t *to;
 
 		snprintf(word, sizeof(word), "%.*s", len < sizeof(word) ? (int)len : 0, p);
-		if (!text_u64(word, &n) || !n || n > INT32_MAX) {
-			complain(s->a.a.cx, "%s: invalid value '%s' (expected process IDs separated by commas)", option,
-				 value);
-			return ST_USAGE;
-		}
+		if (!text_u64(word, &n) || !n || n > INT32_MAX)
+			return refuse_usage(s->a.a.cx,
+					    "%s: invalid value '%s' (expected process IDs separated by commas)", option,
+					    value);
 		to = VEC_NEW(ids->v, ids->n, ids->cap);
 		if (!to) {
 			complain(s->a.a.cx, "out of memory");
@@ -248,10 +245,8 @@ static int open_more(struct stat_args *s)
 		rc = tally_platform_open(&on->p, &on->o);
 		if (rc < 0)
 			return ptt_args_said(&s->a.a, on->p ? tally_platform_error(on->p) : "", rc);
-		if (!on->events.n) {
-			complain(s->a.a.cx, "--on %s: no event after it", on->o.on);
-			return ST_USAGE;
-		}
+		if (!on->events.n)
+			return refuse_usage(s->a.a.cx, "--on %s: no event after it", on->o.on);
 		s->more[i] = (struct tally_stat_more){ on->p, on->events.p };
 	}
 	s->s.more = s->more;
@@ -313,8 +308,7 @@ static int stat_check_parsed(struct stat_args *s)
 		complain(cx, "nothing to count: give -e SELECTOR, e.g. %s", example_of(s->a.o.on));
 	else
 		return stat_run_verb(s);
-	complain(cx, "'tally stat -h' shows the options");
-	return ST_USAGE;
+	return refuse_usage(cx, "'tally stat -h' shows the options");
 }
 
 int cmd_stat(struct cmd_ctx *cx, int argc, char **argv)

@@ -79,10 +79,8 @@ int output_suffix(const struct cmd_ctx *cx, const char *output, const char *verb
 			 (int)strcspn(s->verbs, " "), s->verbs);
 		return ST_USAGE;
 	}
-	if (option && s->form != TALLY_FORMAT_TEXT) {
-		complain(cx, "%s and -o %s cannot be combined", option, output);
-		return ST_USAGE;
-	}
+	if (option && s->form != TALLY_FORMAT_TEXT)
+		return refuse_usage(cx, "%s and -o %s cannot be combined", option, output);
 	if (!option)
 		*form = s->form;
 	return GO_ON;

@@ -171,8 +171,7 @@ static int take_model(void *state, const char *value)
 
 	if (!strcmp(value, "4"))
 		return GO_ON;
-	complain(c->cx, "-6%s: invalid value (expected -64)", value);
-	return ST_USAGE;
+	return refuse_usage(c->cx, "-6%s: invalid value (expected -64)", value);
 }
 
 static int take_quiet(void *c, const char *value)
@@ -188,10 +187,8 @@ static int take_share(void *c, const char *value)
 /* A value that is kept; giving it twice is a mistake, not a change of mind. */
 static int trace_option_keep(struct trace *c, const char **to, const char *value, const char *option)
 {
-	if (*to) {
-		complain(c->cx, "%s can be given only once", option);
-		return ST_USAGE;
-	}
+	if (*to)
+		return refuse_usage(c->cx, "%s can be given only once", option);
 	*to = value;
 	return GO_ON;
 }
@@ -203,8 +200,7 @@ static int take_process(void *state, const char *value)
 
 	if (text_u64(value, &pid) && pid > 0 && pid <= INT32_MAX)
 		return trace_option_keep(c, &c->process, value, "-p");
-	complain(c->cx, "-p: invalid process ID '%s'", value);
-	return ST_USAGE;
+	return refuse_usage(c->cx, "-p: invalid process ID '%s'", value);
 }
 
 static int keep_word(struct trace *c, const char **to, const char *value, const char *option, const char *const *words,
@@ -436,26 +432,19 @@ static int trace_check_options(struct trace *c, const char *first)
 	if (!c->nsources && !c->list && !(c->compile_only && trace_is_dtrace(c))) {
 		const bool script = first && ends_with(first, ".d");
 
-		complain(c->cx, "no program: give -n CLAUSE or -s FILE%s%s", script ? ", as -s " : "",
-			 script ? first : "");
-		complain(c->cx, "'tally trace -h' shows the options");
-		return ST_USAGE;
+		return opts_refuse(c->cx, cmd_trace_opts(), "no program: give -n CLAUSE or -s FILE%s%s",
+				   script ? ", as -s " : "", script ? first : "");
 	}
-	if (c->command && c->process) {
-		complain(c->cx, "-c and -p cannot be combined: both set $target");
-		return ST_USAGE;
-	}
+	if (c->command && c->process)
+		return refuse_usage(c->cx, "-c and -p cannot be combined: both set $target");
 	status = trace_choose_form(c);
 	if (status != GO_ON)
 		return status;
-	if (c->on_file && (c->command || c->process)) {
-		complain(c->cx, "--on FILE cannot be combined with -c or -p: a file has no process to trace");
-		return ST_USAGE;
-	}
-	if (c->on_file && c->output && is_trace(c->platform, c->output)) {
-		complain(c->cx, "-o %s would overwrite the trace", c->output);
-		return ST_USAGE;
-	}
+	if (c->on_file && (c->command || c->process))
+		return refuse_usage(c->cx,
+				    "--on FILE cannot be combined with -c or -p: a file has no process to trace");
+	if (c->on_file && c->output && is_trace(c->platform, c->output))
+		return refuse_usage(c->cx, "-o %s would overwrite the trace", c->output);
 	return GO_ON;
 }
 

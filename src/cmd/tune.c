@@ -22,8 +22,7 @@ static int take_for(void *state, const char *value)
 	c->t.goal = !strcmp(value, "latency") ? TALLY_GOAL_LATENCY : TALLY_GOAL_THROUGHPUT;
 	if (c->t.goal == TALLY_GOAL_LATENCY || !strcmp(value, "throughput"))
 		return GO_ON;
-	complain(c->a.a.cx, "--for: invalid value '%s' (expected latency or throughput)", value);
-	return ST_USAGE;
+	return refuse_usage(c->a.a.cx, "--for: invalid value '%s' (expected latency or throughput)", value);
 }
 
 static const struct opt options[] = {
@@ -114,10 +113,9 @@ static int tune_run_verb(struct tune *c)
 /* A second device, or a command whose options would have been taken for tally's. */
 static int not_a_command(struct tune *c, const char *word)
 {
-	complain(c->a.a.cx, "unexpected argument '%s': give one DEVICE, and a COMMAND after '--', as in: -- %s", word,
-		 word);
-	complain(c->a.a.cx, "'tally tune -h' shows the options");
-	return ST_USAGE;
+	return opts_refuse(c->a.a.cx, cmd_tune_opts(),
+			   "unexpected argument '%s': give one DEVICE, and a COMMAND after '--', as in: -- %s", word,
+			   word);
 }
 
 int cmd_tune(struct cmd_ctx *cx, int argc, char **argv)
@@ -132,14 +130,10 @@ int cmd_tune(struct cmd_ctx *cx, int argc, char **argv)
 
 		complain(c.a.a.cx, "no device given; 'tally list ptt%s%s' shows them", on ? " --on " : "",
 			 on ? on : "");
-		complain(c.a.a.cx, "'tally tune -h' shows the options");
-		return ST_USAGE;
+		return refuse_usage(c.a.a.cx, "'tally tune -h' shows the options");
 	}
-	if (!c.goal) {
-		complain(c.a.a.cx, "%s", "--for is required: --for latency or --for throughput");
-		complain(c.a.a.cx, "'tally tune -h' shows the options");
-		return ST_USAGE;
-	}
+	if (!c.goal)
+		return opts_refuse(c.a.a.cx, cmd_tune_opts(), "--for is required: --for latency or --for throughput");
 	c.t.device = argv[first];
 	if (argc > first + 1 && strcmp(argv[first - 1], "--"))
 		return not_a_command(&c, argv[first + 1]);

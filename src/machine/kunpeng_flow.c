@@ -262,51 +262,27 @@ static bool issue_reads(struct core *c, uint32_t flow, uint32_t job, enum txn_ki
 	return true;
 }
 
-static bool issue_writes(struct core *c, uint32_t flow, uint32_t job)
+/* Of the endpoint to memory or to its peer, or of the host to the endpoint: each caller names its own, and has the loop for itself. */
+static inline __attribute__((always_inline)) bool issue_writes(struct core *c, uint32_t flow, uint32_t job, enum step s)
 {
+	const bool peer = s == STEP_PEER_WRITE, host = s == STEP_HOST_WRITE;
 	struct flow *f = &c->flow[flow];
 	struct job *j = &f->job[job];
 
 	while (j->left != 0) {
-		uint32_t n = flow_job_stretch(j, PAYLOAD_MOST);
-		if (!flow_has_room(c, flow, false))
+		uint32_t n = flow_job_stretch(j, host ? HOST_WRITE_BYTES : PAYLOAD_MOST);
+		if (!flow_has_room(c, flow, host))
 			return false;
-		endpoint_writes(c, f, j->address, n, USE_PLAIN, JOB_ID(flow, job));
-		flow_bytes_went(j, n);
-	}
-	return true;
-}
-
-static bool issue_peer_writes(struct core *c, uint32_t flow, uint32_t job)
-{
-	struct flow *f = &c->flow[flow];
-	struct job *j = &f->job[job];
-
-	while (j->left != 0) {
-		uint32_t n = flow_job_stretch(j, PAYLOAD_MOST);
-		if (!flow_has_room(c, flow, false))
-			return false;
-		if (c->peer_writes >= ROOM) {
+		if (peer && c->peer_writes >= ROOM) {
 			c->room[1].flows |= 1u << flow;
 			return false;
 		}
-		c->peer_writes++;
-		endpoint_writes(c, f, j->address, n, USE_PEER_WRITE, f->peer);
-		flow_bytes_went(j, n);
-	}
-	return true;
-}
-
-static bool issue_host_writes(struct core *c, uint32_t flow, uint32_t job)
-{
-	struct flow *f = &c->flow[flow];
-	struct job *j = &f->job[job];
-
-	while (j->left != 0) {
-		uint32_t n = flow_job_stretch(j, HOST_WRITE_BYTES);
-		if (!flow_has_room(c, flow, true))
-			return false;
-		host_writes(c, f, j->address, n, USE_PLAIN, 0);
+		c->peer_writes += peer;
+		if (host)
+			host_writes(c, f, j->address, n, USE_PLAIN, 0);
+		else
+			endpoint_writes(c, f, j->address, n, peer ? USE_PEER_WRITE : USE_PLAIN,
+					peer ? f->peer : JOB_ID(flow, job));
 		flow_bytes_went(j, n);
 	}
 	return true;
@@ -357,11 +333,11 @@ static bool flow_issue_step(struct core *c, uint32_t flow, uint32_t job, enum st
 	case STEP_PEER_READ:
 		return issue_reads(c, flow, job, TXN_PEER);
 	case STEP_WRITE:
-		return issue_writes(c, flow, job);
+		return issue_writes(c, flow, job, STEP_WRITE);
 	case STEP_PEER_WRITE:
-		return issue_peer_writes(c, flow, job);
+		return issue_writes(c, flow, job, STEP_PEER_WRITE);
 	case STEP_HOST_WRITE:
-		return issue_host_writes(c, flow, job);
+		return issue_writes(c, flow, job, STEP_HOST_WRITE);
 	case STEP_HOST_READ:
 		return issue_one(c, flow, job, TXN_HOST, p->bar + below(c, 64) * 8ull, 4u << below(c, 2));
 	case STEP_CONFIG:
