@@ -12,26 +12,16 @@
 
 static void add_slots(struct find *f, const struct here *h)
 {
-	static const struct {
-		uint8_t side, context;
-		const char *size;
-		uint32_t at;
-	} slot[] = {
-#define MMUSTAT(side, context, size, offset) { side, context, #size, offset },
-#include "facts/mmustat.def"
-#undef MMUSTAT
-	};
-
-	for (size_t i = 0; i < COUNT(slot); i++) {
-		const char *side = slot[i].side ? "dmmu" : "immu";
+	for (size_t i = 0; i < MMUSTAT_SLOTS; i++) {
+		const char *side = mmustat_slots[i].side ? "dmmu" : "immu";
 
 		find_add(f, &(struct found){ .name = side,
 					     .of = "mmustat",
-					     .code = arena_text(&f->words, "0x%03x", slot[i].at),
+					     .code = arena_text(&f->words, "0x%03x", mmustat_slots[i].at),
 					     .here = h->word ? h->word : "yes",
 					     .use = arena_text(&f->words, "mmustat/%s/", side),
 					     .text = arena_text(&f->words, "hits and ticks of %s pages, context %s",
-								slot[i].size, slot[i].context ? "not 0" : "0") });
+								mmustat_slots[i].size, mmustat_slots[i].context ? "not 0" : "0") });
 	}
 }
 

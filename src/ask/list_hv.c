@@ -164,15 +164,6 @@ int hv_list_mmustat(struct list_hv *l)
 		{ "hits", "HITS AT", AN_HEX }, { "ticks", "TICKS AT", AN_HEX },   { "selector", "SELECTOR", AN_TEXT },
 	};
 	struct an_rows t = { .type = "slot", .col = col, .ncols = COUNT(col) };
-	static const struct {
-		uint8_t side, context;
-		const char *size;
-		uint32_t at;
-	} slot[] = {
-#define MMUSTAT(side, context, size, offset) { side, context, #size, offset },
-#include "facts/mmustat.def"
-#undef MMUSTAT
-	};
 	struct sun4v_client *c;
 	const bool saved = l->p->on.path && !l->p->on.row->ptt;
 	int rc = saved ? 0 : hv_client_of(l->p, "mmustat", &c);
@@ -180,13 +171,15 @@ int hv_list_mmustat(struct list_hv *l)
 	if (rc >= 0 && !saved && !l->p->transport.kind->mmustat)
 		rc = plat_fail(l->p, TALLY_ENOTSUP, "%s has no MMU statistics; the model '--on niagara' has",
 			       l->p->name);
-	for (uint32_t i = 0; rc >= 0 && i < COUNT(slot); i++) {
-		const char *side = slot[i].side ? "dmmu" : "immu";
+	for (uint32_t i = 0; rc >= 0 && i < MMUSTAT_SLOTS; i++) {
+		const char *side = mmustat_slots[i].side ? "dmmu" : "immu";
 
-		if (is_wanted(l, side) || is_wanted(l, slot[i].size))
-			an_rows_add(&t, (struct an_cell[]){ AN_S(side), AN_S(slot[i].context ? "not 0" : "0"),
-							    AN_S(slot[i].size), AN_U(slot[i].at), AN_U(slot[i].at + 8),
-							    AN_S(slot[i].side ? "mmustat/dmmu/" : "mmustat/immu/") });
+		if (is_wanted(l, side) || is_wanted(l, mmustat_slots[i].size))
+			an_rows_add(&t, (struct an_cell[]){
+						AN_S(side), AN_S(mmustat_slots[i].context ? "not 0" : "0"),
+						AN_S(mmustat_slots[i].size), AN_U(mmustat_slots[i].at),
+						AN_U(mmustat_slots[i].at + 8),
+						AN_S(mmustat_slots[i].side ? "mmustat/dmmu/" : "mmustat/immu/") });
 	}
 	list_put_table(l, &t);
 	if (rc >= 0)

@@ -105,11 +105,6 @@ static int trace_step_source(struct trace *c, step_fn *apply, const char *value)
 	return trace_step_later(c, apply, value);
 }
 
-static int take_clause(void *c, const char *value)
-{
-	return trace_step_source(c, apply_clause, value);
-}
-
 static int take_script(void *state, const char *value)
 {
 	struct trace *c = state;
@@ -118,51 +113,30 @@ static int take_script(void *state, const char *value)
 	return trace_step_source(c, apply_script, value);
 }
 
-static int take_provider(void *c, const char *value)
-{
-	return trace_step_source(c, apply_provider, value);
-}
-
-static int take_module(void *c, const char *value)
-{
-	return trace_step_source(c, apply_module, value);
-}
-
-static int take_function(void *c, const char *value)
-{
-	return trace_step_source(c, apply_function, value);
-}
-
-static int take_option(void *c, const char *value)
-{
-	return trace_step_later(c, apply_option, value);
-}
-
-static int take_bufsize(void *c, const char *value)
-{
-	return trace_step_later(c, apply_bufsize, value);
-}
-
 /* An option of the command that is one of the language: -C is -x cpp. */
-#define TAKE_STEP(name)                                          \
-	static int take_##name(void *c, const char *value)       \
-	{                                                        \
-		return trace_step_later(c, apply_##name, value); \
+#define TAKE_STEP(name, when)                                     \
+	static int take_##name(void *c, const char *value)        \
+	{                                                         \
+		return trace_step_##when(c, apply_##name, value); \
 	}
-TAKE_STEP(cpp)
-TAKE_STEP(define)
-TAKE_STEP(undef)
-TAKE_STEP(incdir)
-TAKE_STEP(library)
-TAKE_STEP(headers)
-TAKE_STEP(strictness)
-TAKE_STEP(flow)
-TAKE_STEP(listing)
-
-static int take_id(void *c, const char *value)
-{
-	return trace_step_source(c, apply_id, value);
-}
+TAKE_STEP(clause, source)
+TAKE_STEP(provider, source)
+TAKE_STEP(module, source)
+TAKE_STEP(function, source)
+TAKE_STEP(id, source)
+TAKE_STEP(option, later)
+TAKE_STEP(bufsize, later)
+TAKE_STEP(quiet, later)
+TAKE_STEP(share, later)
+TAKE_STEP(cpp, later)
+TAKE_STEP(define, later)
+TAKE_STEP(undef, later)
+TAKE_STEP(incdir, later)
+TAKE_STEP(library, later)
+TAKE_STEP(headers, later)
+TAKE_STEP(strictness, later)
+TAKE_STEP(flow, later)
+TAKE_STEP(listing, later)
 
 /* -64 is -6 with the value 4. */
 static int take_model(void *state, const char *value)
@@ -172,16 +146,6 @@ static int take_model(void *state, const char *value)
 	if (!strcmp(value, "4"))
 		return GO_ON;
 	return refuse_usage(c->cx, "-6%s: invalid value (expected -64)", value);
-}
-
-static int take_quiet(void *c, const char *value)
-{
-	return trace_step_later(c, apply_quiet, value);
-}
-
-static int take_share(void *c, const char *value)
-{
-	return trace_step_later(c, apply_share, value);
 }
 
 /* A value that is kept; giving it twice is a mistake, not a change of mind. */

@@ -137,6 +137,13 @@ enum mmustat_size { MMUSTAT_8K, MMUSTAT_64K, MMUSTAT_4M, MMUSTAT_256M, MMUSTAT_S
 #define MMUSTAT_BYTES 0x200u
 /* Offset of the hits (ticks: + 8) in the buffer; facts/mmustat.def has the rows. */
 uint32_t mmustat_slot(bool data, bool context, enum mmustat_size size);
+/* Those rows. */
+#define MMUSTAT_SLOTS (2u * 2u * MMUSTAT_SIZES)
+extern const struct mmustat_row {
+	uint8_t side, context;
+	const char *size;
+	uint32_t at;
+} mmustat_slots[MMUSTAT_SLOTS];
 /* A miss of this vCPU was answered from a TSB in `ticks`: adds to its buffer, if there is one. Its own thread only. */
 void sun4v_tsb_hit(struct sun4v_vcpu *v, bool data, bool context, enum mmustat_size size, uint64_t ticks);
 

@@ -56,6 +56,12 @@ static const uint8_t words[2][2][MMUSTAT_SIZES] = {
 #undef MMUSTAT
 };
 
+const struct mmustat_row mmustat_slots[MMUSTAT_SLOTS] = {
+#define MMUSTAT(side, context, size, offset) { side, context, #size, offset },
+#include "facts/mmustat.def"
+#undef MMUSTAT
+};
+
 uint32_t mmustat_slot(bool data, bool context, enum mmustat_size size)
 {
 	return words[data][context][size] * 8u;

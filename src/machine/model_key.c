@@ -101,42 +101,10 @@ static int set_rights(struct model_opts *o, const char *value, struct err *e)
 							 sun4v_rights_parse(&o->sun4v, value, e);
 }
 
-/* One of two words: the second sets it. */
-static int set_choice(bool *to, const char *key, const char *value, const char *const word[2], const char *what,
-		      struct err *e)
-{
-	*to = !strcmp(value, word[1]);
-	return *to || !strcmp(value, word[0]) ? 0 : err_set(e, TALLY_EINVAL, "%s=%s: %s", key, value, what);
-}
-
-static int set_api(struct model_opts *o, const char *value, struct err *e)
-{
-	return set_choice(&o->old_api, "api", value, (const char *const[]){ "1.1", "1.0" },
-			  "expected the version of group 0x205: 1.0 or 1.1", e);
-}
-
 static int set_firmware(struct model_opts *o, const char *value, struct err *e)
 {
 	return power_level_parse(value, &o->level) ? 0 :
 						     err_set(e, TALLY_EINVAL, "firmware=%s: %s", value, POWER_LEVELS);
-}
-
-static int set_args(struct model_opts *o, const char *value, struct err *e)
-{
-	return set_choice(&o->size_first, "args", value, (const char *const[]){ "address-first", "size-first" },
-			  "expected address-first or size-first", e);
-}
-
-static int set_block(struct model_opts *o, const char *value, struct err *e)
-{
-	return set_choice(&o->block_page, "block", value, (const char *const[]){ "whole", "page" },
-			  "expected whole or page", e);
-}
-
-static int set_run_counts(struct model_opts *o, const char *value, struct err *e)
-{
-	return set_choice(&o->no_run_counts, "run-counts", value, (const char *const[]){ "yes", "no" },
-			  "expected yes or no", e);
 }
 
 static int set_config(struct model_opts *o, const char *value, struct err *e)
@@ -151,18 +119,31 @@ static const struct {
 	const char *name;
 	uint8_t of; /* enum model_family */
 	int (*set)(struct model_opts *o, const char *value, struct err *e);
+	/* set NULL: one of two words, of which the second sets the flag */
+	size_t flag;
+	const char *word[2], *expected;
 } keys[] = {
-	{ "seed", MODEL_NIAGARA | MODEL_VFALLS | MODEL_POWER, set_seed },
-	{ "load", MODEL_NIAGARA | MODEL_VFALLS | MODEL_POWER, set_load },
-	{ "sockets", MODEL_VFALLS, set_sockets },
-	{ "strands", MODEL_NIAGARA | MODEL_VFALLS, set_strands },
-	{ "rights", MODEL_NIAGARA | MODEL_VFALLS | MODEL_POWER, set_rights },
-	{ "api", MODEL_VFALLS, set_api },
-	{ "firmware", MODEL_POWER, set_firmware },
-	{ "args", MODEL_POWER, set_args },
-	{ "block", MODEL_POWER, set_block },
-	{ "run-counts", MODEL_POWER, set_run_counts },
-	{ "config", MODEL_POWER, set_config },
+	{ "seed", MODEL_NIAGARA | MODEL_VFALLS | MODEL_POWER, set_seed, 0, { NULL }, NULL },
+	{ "load", MODEL_NIAGARA | MODEL_VFALLS | MODEL_POWER, set_load, 0, { NULL }, NULL },
+	{ "sockets", MODEL_VFALLS, set_sockets, 0, { NULL }, NULL },
+	{ "strands", MODEL_NIAGARA | MODEL_VFALLS, set_strands, 0, { NULL }, NULL },
+	{ "rights", MODEL_NIAGARA | MODEL_VFALLS | MODEL_POWER, set_rights, 0, { NULL }, NULL },
+	{ "api",
+	  MODEL_VFALLS,
+	  NULL,
+	  offsetof(struct model_opts, old_api),
+	  { "1.1", "1.0" },
+	  "the version of group 0x205: 1.0 or 1.1" },
+	{ "firmware", MODEL_POWER, set_firmware, 0, { NULL }, NULL },
+	{ "args",
+	  MODEL_POWER,
+	  NULL,
+	  offsetof(struct model_opts, size_first),
+	  { "address-first", "size-first" },
+	  "address-first or size-first" },
+	{ "block", MODEL_POWER, NULL, offsetof(struct model_opts, block_page), { "whole", "page" }, "whole or page" },
+	{ "run-counts", MODEL_POWER, NULL, offsetof(struct model_opts, no_run_counts), { "yes", "no" }, "yes or no" },
+	{ "config", MODEL_POWER, set_config, 0, { NULL }, NULL },
 };
 
 const char *model_key(uint8_t family, uint32_t i)
@@ -175,8 +156,17 @@ const char *model_key(uint8_t family, uint32_t i)
 
 int model_set(struct model_opts *o, const char *key, const char *value, struct err *e)
 {
-	for (size_t k = 0; k < COUNT(keys); k++)
-		if (keys[k].of & model_family(o->machine) && !strcmp(keys[k].name, key))
+	for (size_t k = 0; k < COUNT(keys); k++) {
+		const char *const *word = keys[k].word;
+
+		if (!(keys[k].of & model_family(o->machine)) || strcmp(keys[k].name, key))
+			continue;
+		if (keys[k].set)
 			return keys[k].set(o, value, e);
+		if (strcmp(value, word[0]) && strcmp(value, word[1]))
+			return err_set(e, TALLY_EINVAL, "%s=%s: expected %s", key, value, keys[k].expected);
+		*(bool *)((char *)o + keys[k].flag) = !strcmp(value, word[1]);
+		return 0;
+	}
 	return err_set(e, TALLY_EINVAL, "%s has no key '%s'", o->machine, key);
 }
