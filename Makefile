@@ -261,7 +261,7 @@ bench: all progs $(BENCH)
 	tools/deps.sh bench
 	bench/all.sh
 
-$(BENCH): bench/seconds.h
+$(BENCH): bench/bench.h
 
 # What is inside the library is measured from inside.
 $(B)/bench/ptt $(B)/bench/record: $(B)/bench/%: bench/%.c $(call rel,$(call reach,ptt) $(call lib,ptt))

@@ -7,16 +7,12 @@
  * A median far below the best says that the machine shares its cores with others, and that every figure in seconds is as
  * much too bad.  Such times pass, so a benchmark waits for a CPU whose median is near the best, at most so many seconds.
  */
-#include <errno.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "seconds.h"
+#include "bench.h"
 
 enum { TURNS = 3001, LOOK = 1001, ADDITIONS = 200000 };
 

@@ -8,23 +8,14 @@
  *
  * The best of ten rounds counts, in CPU time of the thread.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "seconds.h"
+#include "bench.h"
 #include "machine/power.h"
 
 enum { ROUNDS = 10, CALLS = 20000, WINDOWS = 200 };
 
 static uint8_t memory[GPCI_MOST];
 static volatile uint64_t sink;
-
-static _Noreturn void fail(const char *what)
-{
-	fprintf(stderr, "gpci: %s\n", what);
-	exit(1);
-}
 
 /* ---- a guest's memory ------------------------------------------------------------------------------ */
 
@@ -129,7 +120,7 @@ static void reply(struct power *p, const char *number, bool own)
 			sink += x[0];
 		}
 		t = (seconds(CLOCK_THREAD_CPUTIME_ID) - from) / CALLS * 1e6;
-		best = t < best ? t : best;
+		best = least_of(best, t);
 	}
 	printf(own ? "%.3f\n" : "%.3f %u\n", best, memory[10] << 8 | memory[11]);
 	papr_close(s);
@@ -147,7 +138,7 @@ static void run(struct power *p)
 
 		power_run(p, power_now(p) + WINDOWS * (uint64_t)POWER_WINDOW);
 		t = (seconds(CLOCK_THREAD_CPUTIME_ID) - from) / WINDOWS;
-		best = t < best ? t : best;
+		best = least_of(best, t);
 	}
 	printf("%.1f %.2f\n", 0.01 / best, best * 1e6);
 	power_close(p);

@@ -13,28 +13,19 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "seconds.h"
+#include "bench.h"
 #include "attach/local_hv.h"
 #include "attach/unicorn.h"
 
 enum { ROUNDS = 50, BATCH_CALLS = 40000, TRIPS = 2000, TRAPS = 200000, ASK_BYTES = 72, ANSWER_BYTES = 64 };
 static char path[] = "/tmp/tally-hvsock-XXXXXX";
 static char at[sizeof(path) + 2];
-
-static _Noreturn void fail(const char *what)
-{
-	fprintf(stderr, "hvsock: %s\n", what);
-	exit(1);
-}
 
 static uint64_t no_time(void *arg)
 {
@@ -245,7 +236,7 @@ static void put_code(void)
 
 static double traps(struct guest *g)
 {
-	const struct emu_opts o = { EMU_SPARC64, { ram, 0x80000000, sizeof(ram) }, { 0x80000000, 0 }, trap, g };
+	const struct emu_opts o = { EMU_SPARC64, { ram, 0x80000000, sizeof(ram) }, { .entry = 0x80000000 }, trap, g };
 	struct err e = { 0 };
 	struct emu *u;
 	double from;
@@ -331,8 +322,8 @@ static void measure_traps(void)
 	for (int i = 0; i < ROUNDS; i++) {
 		double now = traps(&g), then = empty_traps();
 
-		best = now > best ? now : best;
-		best_empty = then > best_empty ? then : best_empty;
+		best = most_of(best, now);
+		best_empty = most_of(best_empty, then);
 	}
 	printf("%.2f %.2f\n", best, best_empty);
 }
@@ -365,9 +356,9 @@ int main(int argc, char **argv)
 	for (int i = 0; i < ROUNDS; i++) {
 		double v = !strcmp(what, "batch") ? batch(c) : trip(c), b = strcmp(what, "batch") ? bare(pair[0]) : 0;
 
-		best = v > best ? v : best;
-		best_trip = v < best_trip ? v : best_trip;
-		best_bare = b < best_bare ? b : best_bare;
+		best = most_of(best, v);
+		best_trip = least_of(best_trip, v);
+		best_bare = least_of(best_bare, b);
 	}
 	if (!strcmp(what, "batch"))
 		printf("%.2f\n", best);

@@ -5,9 +5,8 @@
  *
  * The best of ten rounds after one that warms up; prints millions a second.
  */
-#include <stdio.h>
 
-#include "seconds.h"
+#include "bench.h"
 #include "machine/machine.h"
 
 enum { ROUNDS = 10, ROUND_NS = 10000000 };

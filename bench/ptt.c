@@ -12,28 +12,18 @@
  * and goes within a round.  `2` prints those of wall time, of one thread and of two, each the best of ten rounds.  A
  * round more warms up.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "seconds.h"
+#include "bench.h"
 #include "ptt/gen.h"
 
 enum { CHUNK = 1 << 20, ROUNDS = 40, ROUNDS_2 = 10, MOST_THREADS = 2 };
 
 static volatile uint64_t sink;
-
-static void fail(const char *what)
-{
-	fprintf(stderr, "ptt: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 /* A round's pieces of work, and the least CPU time that each has taken so far. */
 struct laps {

@@ -7,24 +7,14 @@
  * The best of ten rounds after one that warms up, each of which starts with no FILE; prints "MiB/s of CPU time  MiB/s
  * of wall time".  Exit 1 when a record is lost, or FILE has not as many as went in.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "seconds.h"
+#include "bench.h"
 #include "ptt/driver.h"
 #include "ptt/gen.h"
 
 enum { STREAM = 1 << 14, ROUNDS = 10, RING = 16 << 20 };
-
-static _Noreturn void fail(const char *what)
-{
-	fprintf(stderr, "record: %s: %s\n", what, errno ? strerror(errno) : "not as it should be");
-	exit(1);
-}
 
 /* ---- what is recorded --------------------------------------------------------------------------- */
 

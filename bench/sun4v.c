@@ -10,11 +10,8 @@
  * The best of many short rounds counts, in CPU time of the thread.
  */
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "seconds.h"
+#include "bench.h"
 #include "hv/vf_reg_find.h"
 #include "machine/niagara_trace.h"
 #include "machine/niagara.h"
@@ -22,12 +19,6 @@
 enum { ROUNDS = 200, CALLS = 100000, LOAD_ROUNDS = 10, TRACE_ROUNDS = 3, THREADS = 2 };
 
 static volatile uint64_t sink;
-
-static _Noreturn void fail(const char *what)
-{
-	fprintf(stderr, "sun4v: %s\n", what);
-	exit(1);
-}
 
 static struct niagara *machine(const char *name, const char *load)
 {
@@ -73,10 +64,10 @@ static void *caller(void *arg)
 	for (int round = 0; round < ROUNDS; round++) {
 		double s = c->alone_too ? calls(c) : 1e9;
 
-		c->alone = s < c->alone ? s : c->alone;
+		c->alone = least_of(c->alone, s);
 		pthread_barrier_wait(c->together);
 		s = calls(c);
-		c->both = s < c->both ? s : c->both;
+		c->both = least_of(c->both, s);
 		pthread_barrier_wait(c->together);
 	}
 	return NULL;
@@ -293,11 +284,11 @@ static void trace(const char *path)
 
 		niagara_read(&reader, n, p, bytes);
 		rate = (double)references(n) / (seconds(CLOCK_THREAD_CPUTIME_ID) - from);
-		text = rate > text ? rate : text;
+		text = most_of(text, rate);
 		from = seconds(CLOCK_THREAD_CPUTIME_ID);
 		niagara_refs(m, r, count);
 		rate = (double)count / (seconds(CLOCK_THREAD_CPUTIME_ID) - from);
-		bare = rate > bare ? rate : bare;
+		bare = most_of(bare, rate);
 		niagara_close(n);
 		niagara_close(m);
 	}

@@ -519,36 +519,15 @@ static struct found look_fuse(struct doctor *d)
 void k_doctor(const char *root, const struct k_tries *tries, k_found_fn *tell, void *arg)
 {
 	/* In the order of doctor.def: what a row finds out, later ones use. Those behind fuse are tried elsewhere. */
-	static struct found (*const look[])(struct doctor * d) = { look_perf_cpu,
-								   look_perf_task,
-								   look_perf_overflow,
-								   look_perf_hardware,
-								   look_perf_raw,
-								   look_perf_tracepoint,
-								   look_perf_precise,
-								   look_pmus,
-								   look_counters,
-								   look_nmi_watchdog,
-								   look_sample_rate,
-								   look_cpu_time,
-								   look_pfm,
-								   look_bpf,
-								   look_ring,
-								   look_btf,
-								   look_memlock,
-								   look_bpf_users,
-								   look_paranoid,
-								   look_cap_perfmon,
-								   look_cap_bpf,
-								   look_cap_syslog,
-								   look_cap_sys_ptrace,
-								   look_cap_sys_admin,
-								   look_kallsyms,
-								   look_ptt,
-								   look_gpci,
-								   look_mmu_stats,
-								   look_qemu,
-								   look_fuse };
+	/* clang-format off */
+	static struct found (*const look[])(struct doctor * d) = {
+		look_perf_cpu, look_perf_task, look_perf_overflow, look_perf_hardware, look_perf_raw,
+		look_perf_tracepoint, look_perf_precise, look_pmus, look_counters, look_nmi_watchdog,
+		look_sample_rate, look_cpu_time, look_pfm, look_bpf, look_ring, look_btf, look_memlock,
+		look_bpf_users, look_paranoid, look_cap_perfmon, look_cap_bpf, look_cap_syslog, look_cap_sys_ptrace,
+		look_cap_sys_admin, look_kallsyms, look_ptt, look_gpci, look_mmu_stats, look_qemu, look_fuse,
+	};
+	/* clang-format on */
 	struct doctor d = { .root = root, .t = tries ? tries : &k_system_calls };
 
 	static_assert(COUNT(look) == DOC_fuse + 1, "the rows of doctor.def");
