@@ -88,6 +88,8 @@ int hv_list_gpci(struct list_hv *l);
 const char *hv_why_not(int rc);
 /* Whether a request may be had of p->line: "yes", "own only", "to count", or why not, which e has in words. */
 const char *hv_request_access(struct tally_platform *p, const struct gpci_request *r, struct err *e);
+/* Its cpu= (1), a strand that the machine has; 0: it says none, and *cpu stays. */
+int pick_strand_of(struct tally_platform *p, const struct hv_transport *l, const struct sel *s, uint64_t *cpu);
 /* Into p->out. raw: as bytes. *kind: what the last header was of. */
 int hv_get(struct tally_platform *p, const char *s, size_t n, bool raw, const void **kind);
 int hv_set(struct tally_platform *p, const char *s, size_t n, const char *value);

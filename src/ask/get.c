@@ -123,11 +123,7 @@ static void note_what_came(struct tally_platform *p, const struct pick *s, uint3
 	if (value > PTT_TUNE_MOST && p->ptt.op->tune_get(p->ptt.arg, s->device, s->tune, &now, &e) >= 0)
 		plat_note(p, "%s/%s is now %u: values above %u become %u", s->pmu->name, name, now, PTT_TUNE_MOST,
 			  PTT_TUNE_MOST);
-	if (p->on.row->is == PLAT_MODEL)
-		plat_note(
-			p,
-			"%s is a model inside this process: settings are lost when it exits; 'tally machine %s --listen PATH' keeps a model running",
-			p->on.row->name, p->on.row->name);
+	plat_note_not_kept(p);
 }
 
 static int set_pick(struct tally_platform *p, const struct pick *s, const char *text)

@@ -94,10 +94,7 @@ static int vf_sel(struct tally_platform *p, const struct sel *s, struct sun4v_cl
 	if (rc >= 0)
 		rc = sel_keys_are(s, keys, &p->err);
 	if (rc >= 0)
-		rc = sel_number(s, "cpu", UINT32_MAX, cpu, &p->err);
-	if (rc > 0 && *cpu >= p->transport.strands)
-		rc = plat_fail(p, TALLY_EINVAL, "%s: no such strand; the machine has %u, from 0", s->text,
-			       p->transport.strands);
+		rc = pick_strand_of(p, &p->transport, s, cpu);
 	return rc;
 }
 
@@ -309,13 +306,10 @@ static int mm_strands(struct get *g, const struct sel *s, struct an_rows *t, boo
 	struct err e = { 0 };
 	uint64_t cpu = 0;
 	uint32_t off = 0, absent = 0;
-	int rc = hv_client_of(p, "mmustat", &c), one = rc < 0 ? rc : sel_number(s, "cpu", UINT32_MAX, &cpu, &p->err);
+	int rc = hv_client_of(p, "mmustat", &c), one = rc < 0 ? rc : pick_strand_of(p, &p->transport, s, &cpu);
 
 	if (one < 0)
 		return one;
-	if (cpu >= p->transport.strands)
-		return plat_fail(p, TALLY_EINVAL, "%s: no such strand; the machine has %u, from 0", s->text,
-				 p->transport.strands);
 	for (uint32_t i = (uint32_t)cpu; i < (one ? cpu + 1 : p->transport.strands); i++) {
 		struct mmustat m;
 
@@ -617,15 +611,6 @@ static int one_register(struct tally_platform *p, const struct sel *s, uint32_t 
 	return no_register(p, s);
 }
 
-static void note_model(struct tally_platform *p)
-{
-	if (p->on.row->is == PLAT_MODEL)
-		plat_note(
-			p,
-			"%s is a model inside this process: settings are lost when it exits; 'tally machine %s --listen PATH' keeps a model running",
-			p->on.row->name, p->on.row->name);
-}
-
 static int set_vfalls(struct tally_platform *p, const struct sel *s, uint64_t value)
 {
 	struct sun4v_client *c;
@@ -644,7 +629,7 @@ static int set_vfalls(struct tally_platform *p, const struct sel *s, uint64_t va
 	if (value & ~vf_regs[reg].mask && vf_get(c, (uint32_t)cpu, reg, &now, &e) >= 0)
 		plat_note(p, "%s is now 0x%llx: the other bits are reserved", s->text, (unsigned long long)now);
 	note_selected(p, c, (uint32_t)cpu, s->text, &vf_regs[reg], value & vf_regs[reg].mask);
-	note_model(p);
+	plat_note_not_kept(p);
 	return 0;
 }
 
@@ -663,7 +648,7 @@ static int set_gpci(struct tally_platform *p, const struct sel *s, uint64_t valu
 		return hv_failed(p, rc, &e);
 	plat_note(p, "MMCRH becomes 0x%llx at the next collection, and counting restarts; gpci/hpmc/ shows it",
 		  (unsigned long long)value);
-	note_model(p);
+	plat_note_not_kept(p);
 	return 0;
 }
 

@@ -150,19 +150,26 @@ static int find_class(struct tally_platform *p, const struct sel *s, struct vf_p
 	return 0;
 }
 
+int pick_strand_of(struct tally_platform *p, const struct hv_transport *l, const struct sel *s, uint64_t *cpu)
+{
+	int rc = sel_number(s, "cpu", UINT32_MAX, cpu, &p->err);
+
+	if (rc > 0 && *cpu >= l->strands)
+		return plat_fail(p, TALLY_EINVAL, "%s: no such strand; the machine has %u, from 0", s->text,
+				 l->strands);
+	return rc;
+}
+
 static int pick_sun4v_strand(struct tally_platform *p, const struct hv_transport *l, const struct sel *s,
 			     struct vf_pick *ret)
 {
 	struct vf_counter_ask *a = &ret->ask;
 	uint64_t cpu = 0;
-	int rc = sel_number(s, "cpu", UINT32_MAX, &cpu, &p->err);
+	int rc = pick_strand_of(p, l, s, &cpu);
 
 	if (rc < 0)
 		return rc;
 	ret->all_strands = rc == 0;
-	if (cpu >= l->strands)
-		return plat_fail(p, TALLY_EINVAL, "%s: no such strand; the machine has %u, from 0", s->text,
-				 l->strands);
 	a->vcpu = (uint32_t)cpu;
 	a->user = sel_flag(s, "user");
 	a->system = sel_flag(s, "system");

@@ -164,12 +164,9 @@ static int open_mmu(struct stat_run *s, struct source *src)
 	if (rc >= 0)
 		rc = sel_keys_are(&src->s, keys, &s->p->err);
 	if (rc >= 0)
-		rc = sel_number(&src->s, "cpu", UINT32_MAX, &cpu, &s->p->err);
+		rc = pick_strand_of(s->p, s->transport, &src->s, &cpu);
 	if (rc < 0)
 		return rc;
-	if (cpu >= s->transport->strands)
-		return plat_fail(s->p, TALLY_EINVAL, "%s: no such strand; the machine has %u, from 0", src->s.text,
-				 s->transport->strands);
 	src->first = (uint32_t)cpu;
 	src->strands = rc ? 1 : s->transport->strands;
 	if (!s->mmu)

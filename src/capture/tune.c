@@ -497,11 +497,8 @@ static int run_guarded(struct tune *t)
 	if (rc < 0)
 		put_back(t);
 	k_guard_end(&g);
-	if (rc >= 0 && row->is == PLAT_MODEL && !tune_same(&t->best, &t->before))
-		plat_note(
-			t->p,
-			"%s is a model inside this process: settings are lost when it exits; 'tally machine %s --listen PATH' keeps a model running",
-			row->name, row->name);
+	if (rc >= 0 && !tune_same(&t->best, &t->before))
+		plat_note_not_kept(t->p);
 	return rc;
 }
 

@@ -135,31 +135,6 @@ static int config_take_size(struct line *l, uint32_t *what, uint64_t most)
 	return 0;
 }
 
-static int nodes_line(struct line *l)
-{
-	return config_take_size(l, &l->p->nodes, 4);
-}
-
-static int chips_line(struct line *l)
-{
-	return config_take_size(l, &l->p->chips, 5);
-}
-
-static int cores_line(struct line *l)
-{
-	return config_take_size(l, &l->p->cores_of_chip, 24);
-}
-
-static int memory_line(struct line *l)
-{
-	return config_take_size(l, &l->p->lmbs_of_chip, LMBS_MOST);
-}
-
-static int collection_line(struct line *l)
-{
-	return config_take_size(l, &l->p->collection, 100000);
-}
-
 static void set_clock(struct power *p, uint64_t n, uint64_t d)
 {
 	p->clock_n = n;
@@ -443,25 +418,30 @@ static int at_line(struct line *l)
 static const struct {
 	const char *name;
 	int (*take)(struct line *l);
+	/* take NULL: a number of the machine from 1 up, which stands before its cores and partitions */
+	size_t size;
+	uint32_t most;
 } words[] = {
-	{ "nodes", nodes_line },
-	{ "chips", chips_line },
-	{ "cores", cores_line },
-	{ "memory", memory_line },
-	{ "clock", clock_line },
-	{ "collection", collection_line },
-	{ "firmware", firmware_line },
-	{ "hardware-ids", ids_line },
-	{ "core", core_line },
-	{ "partition", partition_line },
-	{ "at", at_line },
+	{ "nodes", NULL, offsetof(struct power, nodes), 4 },
+	{ "chips", NULL, offsetof(struct power, chips), 5 },
+	{ "cores", NULL, offsetof(struct power, cores_of_chip), 24 },
+	{ "memory", NULL, offsetof(struct power, lmbs_of_chip), LMBS_MOST },
+	{ "clock", clock_line, 0, 0 },
+	{ "collection", NULL, offsetof(struct power, collection), 100000 },
+	{ "firmware", firmware_line, 0, 0 },
+	{ "hardware-ids", ids_line, 0, 0 },
+	{ "core", core_line, 0, 0 },
+	{ "partition", partition_line, 0, 0 },
+	{ "at", at_line, 0, 0 },
 };
 
 static int config_take_line(struct line *l)
 {
 	for (uint32_t i = 0; i < COUNT(words); i++)
 		if (!strcmp(l->word[0], words[i].name))
-			return words[i].take(l);
+			return words[i].take ?
+				       words[i].take(l) :
+				       config_take_size(l, (uint32_t *)((char *)l->p + words[i].size), words[i].most);
 	return config_refuse_unknown(l, l->word[0], "word", TEXT_NAMES_OF(words, name));
 }
 

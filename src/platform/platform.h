@@ -92,6 +92,8 @@ int plat_enter(struct tally_platform *p);
 int plat_fail(struct tally_platform *p, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 int plat_oom(struct tally_platform *p);
 void plat_note(struct tally_platform *p, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* After something was set: what is set on a model of this process is lost when it ends. */
+void plat_note_not_kept(struct tally_platform *p);
 /* What is in p->out goes to `to`. -TALLY_EIO when it isn't taken, -TALLY_ENOMEM when it was cut short. */
 int plat_flush(struct tally_platform *p, const struct tally_out *to);
 /* The caller's struct over a zeroed one of ours; -TALLY_EINVAL: bytes that we don't know are set. */
