@@ -59,12 +59,6 @@ static void text_put_padded(struct buf *to, const struct buf *b, size_t room, bo
 	to->failed |= b->failed;
 }
 
-static void text_trim_blanks(struct buf *to)
-{
-	while (to->n && to->p[to->n - 1] == ' ')
-		to->p[--to->n] = '\0';
-}
-
 /* Words, wrapped, each line after the first indented by `indent`; `at` columns are taken already. */
 static void text_put_wrapped(const struct view *v, const char *s, size_t indent, size_t at)
 {
@@ -147,7 +141,8 @@ static void table_row(struct buf *to, const struct an_table *t, const size_t *ro
 	for (uint32_t c = from; c < end; c++)
 		if (column_is_in_blocks(t, c))
 			table_cell(to, t, c, room[c], row, tmp);
-	text_trim_blanks(to);
+	while (to->n && to->p[to->n - 1] == ' ')
+		to->p[--to->n] = '\0';
 	buf_putc(to, '\n');
 }
 

@@ -119,12 +119,6 @@ static int compare_joined(const void *l, const void *r, void *arg)
 	return t->how->reverse ? -c : c;
 }
 
-static void table_free(struct table *t)
-{
-	mem_free(t->cell);
-	mem_free(t->empty);
-}
-
 static int table_make(struct table *t)
 {
 	uint32_t most = row_total(t);
@@ -243,6 +237,7 @@ int an_agg_printa(struct buf *to, const struct fmt *f, const struct an_agg *cons
 		else
 			printa_put_columns(to, &t, cell, stackindent);
 	}
-	table_free(&t);
+	mem_free(t.cell);
+	mem_free(t.empty);
 	return rc;
 }

@@ -78,7 +78,7 @@ struct opts {
 	size_t n;
 	bool command; /* the first argument is a command: what follows is its own */
 };
-/* Hands options to their functions; what is left is argv[*first..argc). GO_ON or an exit status. */
+/* Does what the rows of the options say; what is left is argv[*first..argc). GO_ON or an exit status. */
 int opts_parse(const struct cmd_ctx *cx, const struct opts *o, void *state, int argc, char **argv, int *first);
 /* Says what is wrong with the words of a verb, and where its options are: ST_USAGE. */
 int opts_refuse(const struct cmd_ctx *cx, const struct opts *o, const char *fmt, ...) PRINTF_LIKE(3, 4);

@@ -196,16 +196,6 @@ int k_event_try(const struct k_event *ev, struct err *e)
 
 /* ---- attaching ------------------------------------------------------------------ */
 
-static int program_refused(const struct k_event *ev, uint32_t cpu, int no, struct err *e)
-{
-	if (no == EPERM || no == EACCES)
-		return rights_bpf("attaching a BPF program", e);
-	if (no == EEXIST || no == EOPNOTSUPP || no == EINVAL || no == EPROTO)
-		return err_set(e, TALLY_ENOTSUP, "this event cannot run a BPF program%s",
-			       ev->precise_ip ? " that takes stacks with precise_ip" : "");
-	return err_set(e, TALLY_EIO, "CPU %u: attaching a program failed: %s", cpu, strerror(no));
-}
-
 /* A CPU that went away meanwhile is no failure. */
 static int cpu_open(struct k_run *k, struct run_event *v, uint32_t cpu, struct err *e)
 {
@@ -219,7 +209,12 @@ static int cpu_open(struct k_run *k, struct run_event *v, uint32_t cpu, struct e
 		int no = errno;
 
 		close(fd);
-		return program_refused(&v->ev, cpu, no, e);
+		if (no == EPERM || no == EACCES)
+			return rights_bpf("attaching a BPF program", e);
+		if (no == EEXIST || no == EOPNOTSUPP || no == EINVAL || no == EPROTO)
+			return err_set(e, TALLY_ENOTSUP, "this event cannot run a BPF program%s",
+				       v->ev.precise_ip ? " that takes stacks with precise_ip" : "");
+		return err_set(e, TALLY_EIO, "CPU %u: attaching a program failed: %s", cpu, strerror(no));
 	}
 	v->cpu[cpu].fd = fd;
 	v->cpu[cpu].seen = true;

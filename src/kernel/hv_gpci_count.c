@@ -44,15 +44,6 @@ static void perf_close(void *arg, int fd)
 
 const struct k_gpci_perf gpci_perf_kernel = { NULL, perf_open, perf_read, perf_close };
 
-/* Where the fields lie: format/ of the PMU, the same since the driver is there. */
-static int open_event(const struct gpci_pmu *g, const struct gpci_counter *c)
-{
-	uint64_t config = c->request | (uint64_t)(uint32_t)c->index << 32;
-	uint64_t config1 = VERSION << 16 | COUNTER_BYTES << 24 | (uint64_t)c->offset << 32;
-
-	return g->perf.open(g->perf.arg, g->about.type, g->cpu, config, config1);
-}
-
 /* They are asked for in the same order each time. */
 static struct gpci_counter *gpci_find_counter(struct gpci_pmu *g, const struct gpci_counter *like)
 {
@@ -98,7 +89,11 @@ static int gpci_count_event(struct gpci_pmu *g, const struct gpci_request *r, ui
 	uint64_t now;
 
 	if (!c) {
-		like.fd = open_event(g, &like);
+		uint64_t config = like.request | (uint64_t)(uint32_t)like.index << 32;
+		uint64_t config1 = VERSION << 16 | COUNTER_BYTES << 24 | (uint64_t)like.offset << 32;
+
+		/* Where the fields lie: format/ of the PMU, the same since the driver is there. */
+		like.fd = g->perf.open(g->perf.arg, g->about.type, g->cpu, config, config1);
 		if (like.fd < 0)
 			return gpci_event_refused(r, -like.fd, code, e);
 		c = VEC_NEW(g->counter, g->n, g->cap);
@@ -244,17 +239,6 @@ static int one_record(struct gpci_pmu *g, const struct gpci_request *r, struct g
 	return add_record(g, &(struct known){ .r = NULL }, id, -1, to, code, e);
 }
 
-static int unknown_records(const struct gpci_request *r, struct err *e)
-{
-	return err_set(e, TALLY_ESTATE,
-		       "%s: this kernel does not list them (POWER10 and later do); 'tally stat -e "
-		       "hv_gpci/EVENT,%s=N/' counts one",
-		       r->name,
-		       r->index == GPCI_BY_CHIP      ? "hw_chip_id" :
-		       r->index == GPCI_BY_PROCESSOR ? "phys_processor_idx" :
-						       "partition_id");
-}
-
 int gpci_counted(struct gpci_pmu *g, const struct gpci_request *r, int32_t index, struct gpci_bytes *ret, int64_t *code,
 		 struct err *e)
 {
@@ -270,7 +254,13 @@ int gpci_counted(struct gpci_pmu *g, const struct gpci_request *r, int32_t index
 	} else {
 		rc = gpci_topology(g, topology_of(r), &topology, code, e);
 		if (rc == 0 && *code == H_NOT_AVAILABLE)
-			rc = unknown_records(r, e);
+			rc = err_set(e, TALLY_ESTATE,
+				     "%s: this kernel does not list them (POWER10 and later do); 'tally stat -e "
+				     "hv_gpci/EVENT,%s=N/' counts one",
+				     r->name,
+				     r->index == GPCI_BY_CHIP      ? "hw_chip_id" :
+				     r->index == GPCI_BY_PROCESSOR ? "phys_processor_idx" :
+								     "partition_id");
 		if (rc == 0 && *code == H_SUCCESS)
 			rc = add_records(g, &topology, index, ret, code, e);
 		buf_free(&topology.b);
