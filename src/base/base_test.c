@@ -274,6 +274,25 @@ static void a_word_of_several_is_picked_or_named_with_what_there_is(void **state
 	assert_int_equal(text_pick("load", "chase", TEXT_NAMES(words, 0), &(struct err){ 0 }), -TALLY_EINVAL);
 }
 
+static void an_unknown_name_ends_with_the_nearest_or_with_what_there_is(void **state)
+{
+	static const struct {
+		int number;
+		const char *name; /* NULL: a row without one */
+	} rows[] = { { 1, "mixed" }, { 2, NULL }, { 3, "chase" } };
+
+	(void)state;
+	assert_string_equal(err_near("'", "chas", TEXT_NAMES_OF(rows, name)).text, "; did you mean 'chase'?");
+	assert_string_equal(err_near("", "mxied", TEXT_NAMES_OF(rows, name)).text, "; did you mean mixed?");
+	assert_string_equal(err_near("'", "zebra", TEXT_NAMES_OF(rows, name)).text, "");
+	assert_string_equal(err_unknown("chas", TEXT_NAMES_OF(rows, name), "; see %s", "a list").text,
+			    "; did you mean 'chase'?");
+	assert_string_equal(err_unknown("zebra", TEXT_NAMES_OF(rows, name), "; see %s", "a list").text, "; see a list");
+	assert_string_equal(err_unknown("zebra", TEXT_NAMES_OF(rows, name), NULL).text,
+			    " (expected one of mixed, chase)");
+	assert_string_equal(err_unknown("zebra", (struct text_names){ 0 }, NULL).text, " (expected one of none)");
+}
+
 static void the_first_error_stays(void **state)
 {
 	struct err e = { 0 };
@@ -438,6 +457,7 @@ int main(void)
 		cmocka_unit_test(a_third_of_the_letters_may_differ_and_the_first_of_equals_is_taken),
 		cmocka_unit_test(a_word_that_begins_another_is_nearer_than_one_with_other_letters),
 		cmocka_unit_test(a_word_of_several_is_picked_or_named_with_what_there_is),
+		cmocka_unit_test(an_unknown_name_ends_with_the_nearest_or_with_what_there_is),
 		cmocka_unit_test(the_first_error_stays),
 		cmocka_unit_test(every_error_has_words),
 		cmocka_unit_test(text_is_wrapped_at_blanks_and_never_within_a_word),
