@@ -25,7 +25,7 @@ enum { R3, R4, R5 };
 static const char *const names[] = { "r3", "r4", "r5" };
 static_assert(COUNT(names) <= REACH_REGS, "reach.c");
 struct pseries {
-	struct reach x;
+	struct reach x; /* first: the plugin hands it to reach_vcpu() and reach_flush() */
 	struct service *service;
 	uint64_t start_ns;
 };
@@ -84,21 +84,6 @@ static void pseries_translated(struct qemu_plugin_tb *tb, void *arg)
 	}
 }
 
-static void vcpu_init(unsigned vcpu, void *arg)
-{
-	struct pseries *q = arg;
-
-	(void)vcpu;
-	reach_vcpu(&q->x);
-}
-
-static void pseries_flushed(void *arg)
-{
-	struct pseries *q = arg;
-
-	reach_flush(&q->x);
-}
-
 static void pseries_ended(void *arg)
 {
 	struct pseries *q = arg;
@@ -133,7 +118,7 @@ const struct emulator emulator_pseries = { .target = "ppc64",
 					   .system = true,
 					   .api = QEMU_API,
 					   .open = open_pseries,
-					   .vcpu_init = vcpu_init,
+					   .vcpu_init = reach_vcpu,
 					   .translated = pseries_translated,
-					   .flushed = pseries_flushed,
+					   .flushed = reach_flush,
 					   .ended = pseries_ended };

@@ -168,13 +168,14 @@ struct reach {
 };
 void reach_open(struct reach *x, const char *const *names, unsigned n, uint64_t begin, uint64_t end, uint64_t block);
 void reach_close(struct reach *x);
-void reach_vcpu(struct reach *x); /* a vCPU is there: its registers are looked up */
+/* For the plugin: emulator begins with its struct reach. A vCPU is there: its registers are looked up. */
+void reach_vcpu(unsigned vcpu, void *emulator);
 /* Registers come in the byte order of the guest at that moment, as its instructions do. */
 bool reach_get(struct reach *x, unsigned i, bool little, uint64_t *ret);
 bool reach_set(struct reach *x, unsigned i, bool little, uint64_t v);
 /* The site of an instruction, kept until reach_flush(); NULL: out of memory. */
 struct site *reach_site(struct reach *x, void *emulator, uint64_t pc, uint32_t kind);
-void reach_flush(struct reach *x);
+void reach_flush(void *emulator); /* the same: all sites are gone */
 /* As struct hv_mem has them; arg is the struct reach. */
 bool reach_is(void *arg, uint64_t ra, uint64_t n);
 int reach_read(void *arg, uint64_t ra, void *to, size_t n);

@@ -70,11 +70,13 @@ bool reach_set(struct reach *x, unsigned i, bool little, uint64_t v)
 	return qemu_plugin_write_register(x->r[i], x->bytes);
 }
 
-void reach_vcpu(struct reach *x)
+void reach_vcpu(unsigned vcpu, void *emulator)
 {
+	struct reach *x = emulator;
 	GArray *all = qemu_plugin_get_registers();
 	const qemu_plugin_reg_descriptor *d = (const void *)all->data;
 
+	(void)vcpu;
 	pthread_mutex_lock(&x->lock);
 	for (unsigned i = 0; i < all->len; i++)
 		for (unsigned k = 0; k < x->nnames; k++)
@@ -111,8 +113,9 @@ struct site *reach_site(struct reach *x, void *emulator, uint64_t pc, uint32_t k
 	return s;
 }
 
-void reach_flush(struct reach *x)
+void reach_flush(void *emulator)
 {
+	struct reach *x = emulator;
 	struct site *s;
 
 	while ((s = x->site) != NULL) {

@@ -31,7 +31,7 @@ enum { O0, O1, O2, O3, O4, O5, PC, NPC, STATE };
 static const char *const names[] = { "o0", "o1", "o2", "o3", "o4", "o5", "pc", "npc", "state" };
 static_assert(COUNT(names) <= REACH_REGS, "reach.c");
 struct sun4v_plugin {
-	struct reach x;
+	struct reach x; /* first: the plugin hands it to reach_vcpu() and reach_flush() */
 	struct sun4v_service *service;
 };
 
@@ -121,21 +121,6 @@ static void sun4v_translated(struct qemu_plugin_tb *tb, void *arg)
 	}
 }
 
-static void vcpu_init(unsigned vcpu, void *arg)
-{
-	struct sun4v_plugin *q = arg;
-
-	(void)vcpu;
-	reach_vcpu(&q->x);
-}
-
-static void sun4v_flushed(void *arg)
-{
-	struct sun4v_plugin *q = arg;
-
-	reach_flush(&q->x);
-}
-
 static void sun4v_ended(void *arg)
 {
 	struct sun4v_plugin *q = arg;
@@ -173,7 +158,7 @@ const struct emulator emulator_sun4v = { .target = "sparc64",
 					 .system = true,
 					 .api = QEMU_API,
 					 .open = open_sun4v,
-					 .vcpu_init = vcpu_init,
+					 .vcpu_init = reach_vcpu,
 					 .translated = sun4v_translated,
-					 .flushed = sun4v_flushed,
+					 .flushed = reach_flush,
 					 .ended = sun4v_ended };
