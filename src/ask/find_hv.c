@@ -21,7 +21,8 @@ static void add_slots(struct find *f, const struct here *h)
 					     .here = h->word ? h->word : "yes",
 					     .use = arena_text(&f->words, "mmustat/%s/", side),
 					     .text = arena_text(&f->words, "hits and ticks of %s pages, context %s",
-								mmustat_slots[i].size, mmustat_slots[i].context ? "not 0" : "0") });
+								mmustat_slots[i].size,
+								mmustat_slots[i].context ? "not 0" : "0") });
 	}
 }
 
