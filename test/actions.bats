@@ -69,6 +69,14 @@ leave 1" ]
   [[ "$output" == *"chdir:entry"* ]]
 }
 
+@test "print follows a pointer of the kernel's and shows no more than printsize" {
+  run "$TALLY" trace -qn 'BEGIN { print(&curthread->se.load); setopt("printsize", "8"); print(&curthread->se.load); exit(0); }'
+  [ "$status" -eq 0 ]
+  [ "$(grep -c '(struct load_weight) {' <<<"$output")" -eq 2 ]
+  [ "$(grep -c '.inv_weight = (u32)' <<<"$output")" -eq 1 ]
+  [ "$(grep -c '^ *\.\.\.$' <<<"$output")" -eq 1 ]
+}
+
 @test "in the vm there is nobody to signal and no time to waste" {
   run --separate-stderr "$TALLY" trace --on=vm -wqn 'BEGIN { raise(SIGTERM); exit(0); }'
   [ "$status" -eq 3 ]

@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "facts/bucket.h"
 #include "facts/format.h"
+#include "facts/shape.h"
 #include "facts/slot.h"
 
 /* A value ready to be shown.  Symbols are already names.  What trace() can't show
@@ -50,6 +51,8 @@ void an_trace(struct buf *to, const struct an_value *v, bool quiet);
 #define AN_STACKINDENT 14 /* stackindent's default */
 /* stack() and ustack() as statements: an empty line's end, then a line for each frame. */
 void an_stack(struct buf *to, const struct an_value *v, unsigned indent);
+/* print(): n bytes of a type, in lines; pointer: where they lay, or NULL. */
+void an_print_typed(struct buf *to, const struct shape *s, const uint64_t *pointer, const void *bytes, uint32_t n);
 /* printf: values in the order of the format's arguments, stars included.  A missing one prints nothing. */
 void an_printf(struct buf *to, const struct fmt *f, const struct an_value *v, uint32_t n);
 

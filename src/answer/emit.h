@@ -85,6 +85,7 @@ struct an_ops {
 	void (*trace)(struct an_emit *e, const struct an_value *v);
 	void (*stack)(struct an_emit *e, const struct an_value *v);
 	void (*print)(struct an_emit *e, const struct fmt *f, const struct an_value *v, uint32_t n);
+	void (*typed)(struct an_emit *e, const struct shape *s, const uint64_t *pointer, const void *bytes, uint32_t n);
 	int (*printa)(struct an_emit *e, const struct an_printa *p, struct err *err); /* as an_agg_printa() */
 	void (*fired)(struct an_emit *e, const struct an_firing *f);
 	/* The last one is over; aggregations follow. */

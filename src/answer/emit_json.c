@@ -67,6 +67,14 @@ static void json_print(struct an_emit *e, const struct fmt *f, const struct an_v
 	json_put_text(e, "printf", e->tmp.p ? e->tmp.p : "", e->tmp.n);
 }
 
+static void json_typed(struct an_emit *e, const struct shape *s, const uint64_t *pointer, const void *bytes, uint32_t n)
+{
+	buf_clear(&e->tmp);
+	an_print_typed(&e->tmp, s, pointer, bytes, n);
+	e->to->failed |= e->tmp.failed;
+	json_put_text(e, "print", e->tmp.p ? e->tmp.p : "", e->tmp.n);
+}
+
 static int json_printa(struct an_emit *e, const struct an_printa *p, struct err *err)
 {
 	(void)err;
@@ -127,6 +135,7 @@ const struct an_ops an_json_ops = {
 	.trace = json_trace,
 	.stack = json_trace,
 	.print = json_print,
+	.typed = json_typed,
 	.printa = json_printa,
 	.fired = json_fired,
 	.rest = json_rest,

@@ -216,6 +216,11 @@ static void text_print(struct an_emit *e, const struct fmt *f, const struct an_v
 	an_printf(e->to, f, v, n);
 }
 
+static void text_typed(struct an_emit *e, const struct shape *s, const uint64_t *pointer, const void *bytes, uint32_t n)
+{
+	an_print_typed(e->to, s, pointer, bytes, n);
+}
+
 static int text_printa(struct an_emit *e, const struct an_printa *p, struct err *err)
 {
 	if (p->f && !p->f->n)
@@ -271,6 +276,7 @@ const struct an_ops an_text_ops = {
 	.trace = text_trace,
 	.stack = text_stack,
 	.print = text_print,
+	.typed = text_typed,
 	.printa = text_printa,
 	.fired = text_fired,
 	.rest = text_rest,

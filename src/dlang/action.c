@@ -165,6 +165,53 @@ int cook_tracemem(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 	return 0;
 }
 
+/* The bytes to which a pointer leads: as many as a record may have. */
+static struct d_node *print_target(struct d_unit *u, struct d_node *pointer)
+{
+	const struct d_type *to = pointer->type->to;
+	struct d_node *at = node_new(u, N_DEREF, pointer->line);
+
+	if (at == NULL)
+		return NULL;
+	at->a = pointer;
+	at->type = to->size <= TRACEMEM_MOST ? to : type_array(u, u->base[B_CHAR], TRACEMEM_MOST);
+	return at->type != NULL ? at : NULL;
+}
+
+/* print(x): a pointer is followed once, if what it leads to has a size. */
+int cook_print(struct d_unit *u, struct d_stmt *s, struct d_node *n)
+{
+	const struct d_type *t;
+	int rc = check_call(u, n);
+
+	if (rc < 0)
+		return rc;
+	if (n->arg[0]->kind == N_AGG || call_is_void(n->arg[0]))
+		return d_fail(u, n->line, D_PROTO_ARG, "print( ) may not be applied to what has no value");
+	if ((rc = cook(u, &n->arg[0])) < 0)
+		return rc;
+	t = n->arg[0]->type;
+	if (t->kind == TY_PTR && ty_is_sou(t->to) && (rc = type_complete(u, t->to)) < 0)
+		return rc;
+	const bool follow = t->kind == TY_PTR && t->to->kind != TY_VOID && t->to->kind != TY_FUNC;
+	if (t->kind == TY_VOID || (follow && t->to->size == 0) ||
+	    ((ty_is_sou(t) || t->kind == TY_ARRAY || t->kind == TY_FLOAT) && place_root(n->arg[0]) == NULL))
+		return d_fail(u, n->line, D_PRINT_SIZE,
+			      "print( ) argument #1 is of type %s, which has no size that can be printed",
+			      type_name(u, t));
+	s->arg = arena_alloc(&u->arena, 2 * sizeof(struct d_node *));
+	s->shape = shape_of(u, follow ? t->to : t);
+	if (s->arg == NULL || s->shape == NULL)
+		return d_nomem(u);
+	s->arg[0] = n->arg[0];
+	s->narg = 1;
+	if (!follow)
+		return 0;
+	s->arg[1] = print_target(u, n->arg[0]);
+	s->narg = 2;
+	return s->arg[1] != NULL ? 0 : d_nomem(u);
+}
+
 int cook_freopen(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 {
 	/* "" is the file in the beginning: here alone a format may be empty */

@@ -309,6 +309,7 @@ struct d_stmt {
 	uint32_t narg;
 	struct fmt fmt;
 	const char *fmt_text;
+	const struct shape *shape;
 	struct d_sym **aggs;
 	uint32_t naggs;
 	/* ST_IF */

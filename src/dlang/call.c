@@ -467,6 +467,8 @@ static int cook_action(struct d_unit *u, struct d_stmt *s)
 		return cook_printf(u, s, n);
 	case ACT_FREOPEN:
 		return cook_freopen(u, s, n);
+	case ACT_PRINT:
+		return cook_print(u, s, n);
 	case ACT_TRACEMEM:
 		return cook_tracemem(u, s, n);
 	case ACT_PRINTA:

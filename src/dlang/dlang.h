@@ -16,6 +16,7 @@
 #include "base/base.h"
 #include "facts/bucket.h"
 #include "facts/format.h"
+#include "facts/shape.h"
 #include "facts/slot.h"
 
 /* ---- IR: registers, objects, instructions -------------------------------
@@ -219,6 +220,7 @@ enum d_actkind {
 	ACT_COMMIT,
 	ACT_DISCARD,   /* one INT slot: the speculation, 0 when there is nothing to do */
 	ACT_TRACEMEM,  /* BYTES, and INT (how many of them, negative: all) or none */
+	ACT_PRINT,     /* the value; or INT, a pointer, and BYTES, those to which it points */
 	ACT_SYSTEM,    /* as PRINTF: a command */
 	ACT_FREOPEN,   /* as PRINTF: a file */
 	ACT_FTRUNCATE, /* no slot */
@@ -240,9 +242,10 @@ struct d_action {
 		guard; /* offset in the record of a word that is 0 when the action is not to be done; 0: it always is */
 	struct slot *slots; /* in the clause's record */
 	uint32_t nslots;
-	struct fmt fmt;       /* PRINTF, PRINTA; n == 0: none */
-	const char *fmt_text; /* the format string, or NULL */
-	uint32_t *aggs;       /* indices into d_program.agg */
+	struct fmt fmt;            /* PRINTF, PRINTA; n == 0: none */
+	const char *fmt_text;      /* the format string, or NULL */
+	const struct shape *shape; /* PRINT: of what is printed */
+	uint32_t *aggs;            /* indices into d_program.agg */
 	uint32_t naggs;
 };
 

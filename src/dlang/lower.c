@@ -172,6 +172,7 @@ static int statement_act(struct lw *l, struct d_clause *c, const struct d_stmt *
 				.nslots = st->narg,
 				.fmt = st->fmt,
 				.fmt_text = st->fmt_text,
+				.shape = st->shape,
 				.naggs = st->naggs };
 	a->slots = arena_alloc(&l->u->arena, (st->narg + 1) * sizeof(*a->slots));
 	a->aggs = arena_alloc(&l->u->arena, (st->naggs + 1) * sizeof(*a->aggs));

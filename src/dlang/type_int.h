@@ -155,6 +155,9 @@ int action_order(struct d_unit *u, uint8_t kind, uint32_t line);
 int action_order_subroutine(struct d_unit *u, uint8_t call, uint32_t line);
 int action_order_aggregation(struct d_unit *u, uint32_t line);
 bool action_is_destructive(uint8_t kind);
+int cook_print(struct d_unit *u, struct d_stmt *s, struct d_node *call);
+/* ---- shape.c */
+const struct shape *shape_of(struct d_unit *u, const struct d_type *t); /* NULL: memory is out */
 int cook_tracemem(struct d_unit *u, struct d_stmt *s, struct d_node *call);
 int cook_freopen(struct d_unit *u, struct d_stmt *s, struct d_node *call);
 

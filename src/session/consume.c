@@ -110,6 +110,18 @@ static int do_setopt(struct rec *r, const struct d_action *a)
 	return 0;
 }
 
+static int do_print(struct rec *r, const struct d_action *a)
+{
+	struct tally_trace *t = r->t;
+	const struct slot *s = &a->slots[a->nslots - 1];
+	const uint64_t pointer = (uint64_t)record_word(r, a->slots[0].offset), most = t->opt.v[OPT_printsize];
+	const uint32_t n = s->kind == SLOT_BYTES ? s->bytes : s->size;
+
+	t->emit.ops->typed(&t->emit, a->shape, a->nslots > 1 ? &pointer : NULL, r->bytes + s->offset,
+			   n < most ? n : (uint32_t)most);
+	return 0;
+}
+
 static int do_tracemem(struct rec *r, const struct d_action *a)
 {
 	struct tally_trace *t = r->t;
@@ -174,13 +186,15 @@ static int (*const actions[])(struct rec *r, const struct d_action *a) = {
 	[ACT_EXIT] = do_exit,           [ACT_CLEAR] = do_clear,           [ACT_TRUNC] = do_trunc,
 	[ACT_NORMALIZE] = do_normalize, [ACT_DENORMALIZE] = do_normalize, [ACT_COMMIT] = do_settle,
 	[ACT_DISCARD] = do_settle,      [ACT_TRACEMEM] = do_tracemem,     [ACT_SYSTEM] = do_system,
-	[ACT_FREOPEN] = do_freopen,     [ACT_FTRUNCATE] = do_ftruncate,   [ACT_SETOPT] = do_setopt,
+	[ACT_PRINT] = do_print,         [ACT_FREOPEN] = do_freopen,       [ACT_FTRUNCATE] = do_ftruncate,
+	[ACT_SETOPT] = do_setopt,
 };
 
 /* Where a form has no place for what single firings say, what they do to the run still counts. */
 static bool is_shown(const struct tally_trace *t, uint8_t kind)
 {
-	return t->emit.ops->fire || kind == ACT_EXIT || (kind >= ACT_CLEAR && kind != ACT_TRACEMEM);
+	return t->emit.ops->fire || kind == ACT_EXIT ||
+	       (kind >= ACT_CLEAR && kind != ACT_TRACEMEM && kind != ACT_PRINT);
 }
 
 /* ---- records -------------------------------------------------------------------- */

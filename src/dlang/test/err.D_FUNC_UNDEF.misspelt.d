@@ -1,5 +1,5 @@
 BEGIN
 {
-	prinf("x");
+	prntf("x");
 }
-/* expect-error 3: D_FUNC_UNDEF undefined function name: prinf; did you mean printf()? */
+/* expect-error 3: D_FUNC_UNDEF undefined function name: prntf; did you mean printf()? */

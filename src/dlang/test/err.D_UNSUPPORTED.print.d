@@ -1,5 +1,0 @@
-BEGIN
-{
-	print(arg0);
-}
-/* expect-error 3: D_UNSUPPORTED print( ) is not supported yet */
