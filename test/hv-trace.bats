@@ -40,7 +40,7 @@ load common
     has "$3"
   }
   refused power gpci:::entitled-0s "0s is no interval"
-  refused power gpci:::entitled-1x '"x" is no unit'
+  refused power gpci:::entitled-1x 'unknown unit "x"'
   refused power gpci:::entilted-1s "did you mean entitled?"
   refused power,firmware=8 gpci:::links_abc-1s "not on this firmware or machine (H_Not_Available)"
   refused power,rights=none gpci:::dispatch_purr-1s H_Authority

@@ -212,8 +212,8 @@ uptime_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
   for event in foo:bar sched:nosuch 'syscalls:sys_enter_*'; do
     run "$TALLY" stat -e "$event" -- true
     [ "$status" -eq 2 ]
-    has "$event is written as a tracepoint is (SYSTEM:NAME)"
-    has "where the kernel has it, perf stat -e '$event' counts it"
+    has "$event looks like a tracepoint (SYSTEM:NAME)"
+    has "if the kernel has it, perf stat -e '$event' counts it"
   done
 }
 
@@ -234,7 +234,7 @@ uptime_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
 @test "stat -e page-faults: is refused as \"\" is no modifier" {
   run "$TALLY" stat -e page-faults: -- true
   [ "$status" -eq 2 ]
-  has 'nothing stands behind the colon of page-faults:; there are u (in user mode) and k (in the kernel)'
+  has 'no modifier after the colon of page-faults: (expected u for user mode or k for the kernel)'
 }
 
 # ---- SQL ----------------------------------------------------------------------------------------------------------------

@@ -346,7 +346,7 @@ serve() {
     for value in ' 1' '1 ' $'\t1'; do
       run "$TALLY" set --profile=$profile --on kunpeng "hisi_ptt0_2/qos_tx_cpl=$value"
       [ "$status" -eq 2 ]
-      has "has a blank before or behind it: a tunable takes 0, 1 or 2"
+      has "with a blank (expected 0, 1 or 2)"
     done
     expect 2 "hisi_ptt0_2: no tunable \"qos_tx_cpl \"; did you mean qos_tx_cpl?" set --profile=$profile --on kunpeng 'hisi_ptt0_2/qos_tx_cpl =1'
   done

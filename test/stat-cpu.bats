@@ -237,7 +237,7 @@ PY
 }
 
 @test "a tracepoint is refused as one, not as an event that a hardware PMU would have" {
-  expect 2 "sched:sched_switch is written as a tracepoint is" stat -e sched:sched_switch -- true
+  expect 2 "sched:sched_switch looks like a tracepoint" stat -e sched:sched_switch -- true
 }
 
 @test "a group of events is what perf means by it, and is told why not where it can't be" {

@@ -2,12 +2,11 @@
  * file.c: a trace file, and going through it once.
  *
  * A pass yields chunks of records in the order of the file, each with the state
- * of its device: its clock, and how its records are to be read.  Whether times
- * are absolute or since the record before the user says, or else the file, where its recorder knew.  Else it
- * is decided by the first chunk of a device, and once: a guess that changed on the way would move all that follows.
+ * of its device: its clock, and how its records are to be read.  Whether times are absolute or deltas is what the
+ * user says; else what the file says, if its recorder knew; else what the first chunk of a device
+ * suggests.  That guess is made once: if it changed later, all following times would shift.
  *
- * A pipe gives one pass.  To tell a wrong file at _file() already, a reader is
- * opened there, and the first pass takes that one over.
+ * A pipe gives one pass.  tally_ptt_file() opens a reader so that it can refuse a wrong file; the first pass uses that reader.
  */
 #include <stdio.h>
 #include <string.h>

@@ -434,7 +434,9 @@ static void page_add_requesters(struct an_page *p, const struct ptt_page_in *in)
 			"Latency (p50, p99, max): ticks to the last completion, of requests that went well. Peak: "
 			"most that were open at once. Unanswered: open at the end.%s%s%s%s",
 			given_up ? " Given up: its tag was used again while it was open, or too many were." : "",
-			in->r->unanswerable ? " Unanswerable: its completions go a way that isn't in the trace." : "",
+			in->r->unanswerable ?
+				" Unanswerable: its completions take a path that the trace does not show." :
+				"",
 			in->r->posted_twice ?
 				" Perhaps twice: so many writes, at most, were seen at two ports and are counted twice; "
 				"with these, figures behind <= are upper bounds." :

@@ -1,14 +1,14 @@
 /*
  * record.c: a trace into a perf.data file.
  *
- * The file is opened when the device has started, so that a refused trace leaves
- * the recording before as it was; that one is renamed to *.old, as perf does.  It is right
- * after every commit (ptt/pwrite.c), and nothing is written over: a process that is killed, a
- * disk that is full and a device that goes away leave all that was committed.
+ * The file is opened when the device has started, so a refused trace does not touch
+ * the previous recording.  That one is renamed to *.old, as perf does.  The file is consistent
+ * after every commit (ptt/pwrite.c), and nothing is overwritten.  So all that was committed stays in it after a kill, on a
+ * full disk, and when the device goes away.
  *
- * What is lost is in the file as perf marks it, on the chunk that comes after the gap, whose AUX offset counts the records
- * that are known to be missing; when a device, or
- * the socket to it, is lost, on an empty chunk at the end, since what it had not handed over is gone.
+ * Losses are marked in the file as perf marks them: on the chunk after the gap, whose AUX offset counts the records
+ * known to be missing.  If a device, or the socket to it, is lost, an empty chunk at the end has the mark, since the device
+ * had records that were not yet read.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /*
  * report.c: a pass that counts, and the three forms of what was counted.
  *
- * With several threads every one looks at every chunk and counts its share of
- * it (ptt/stats.h says why), and the calling thread reads.  A chunk is valid only until the next is read, so it is copied;
- * and shares of one chunk are uneven, and to wake a thread takes long: so chunks go in batches, and one batch is read while
+ * With several threads each one gets every chunk and counts its share of
+ * it (ptt/stats.h says why), and the calling thread reads.  A chunk is valid only until the next is read, so it is copied.
+ * Shares of one chunk are uneven, and waking a thread takes long, so chunks go in batches: one batch is read while
  * the other is counted.
  */
 #include <pthread.h>

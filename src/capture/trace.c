@@ -1,18 +1,17 @@
 /*
  * trace.c: one trace: a device that records while a command runs.
  *
- * The order is what makes it exact: the event is judged, the command is forked and
- * waits, the device starts, the taker of the bytes gets ready, the command goes.  At the
- * end, for whatever reason, the device stops and what it had is handed over.
+ * The order makes the trace exact: check the event, fork the command, which waits, start the device, prepare the consumer of the
+ * bytes, release the command.  At the end, whatever the reason, the device stops and its remaining bytes are read.
  *
- * Time is the platform's.  Where it passes by itself, this waits for bytes; a machine of another process is
- * asked what its time is, for it may be slower than the clock.  In an
- * embedded model it passes only here: without a command exactly the duration, as fast as it
- * goes and in equal slices, so the same bytes come each time; with a command it follows
- * the clock of the wall, and where the model is slower than that it is late, and says so.
+ * Time is the platform's.  On real hardware this function waits for bytes.  A machine in another process is
+ * asked for its time, since it may be slower than real time.  In an
+ * embedded model time advances only here.  Without a command it advances by exactly the duration, as fast as possible and in equal
+ * slices, so the same bytes come each time.  With a command it follows real time; if the model is slower than that, a note
+ * says so.
  *
- * A command that is still running when the trace was stopped or failed is asked to end (SIGTERM) and after a
- * while made to; after the duration it may finish.
+ * If the trace is stopped or fails, a command that still runs gets SIGTERM, and after a
+ * while SIGKILL.  After the duration it may finish.
  */
 #include <errno.h>
 #include <poll.h>

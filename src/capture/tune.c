@@ -3,22 +3,22 @@
  * together; this is that loop).
  *
  * A measurement is a trace of everything below the device's root ports while the command runs.
- * For throughput it tells what payload crossed in the time.  For latency it tells how long requests waited
- * for their last completion, and there are two views, since one trace can't have both:
- * what devices asked for is answered outbound, what the host asked for inbound.  A tunable is judged by the
- * view whose answers pass its buffer.  A view without an answer judges nothing.
+ * For throughput it gives the payload per second.  For latency it gives how long requests waited for their last
+ * completion.  That takes two kinds of trace (views), since no direction has both: completions of devices' requests go
+ * outbound, those of the host's requests inbound.  A tunable is judged in the view whose completions pass its buffer.
+ * A view without completions is not used.
  *
- * Not all 243 settings are tried: one tunable after the other, from what is best so far, and again
- * while something is found.  A watermark is not lowered for throughput, and three weights that are
- * alike are one setting whatever they are.  In payload per second as a function of the weights this way has no
- * dead end: it is a quotient of two sums over the types, in which each weight stands once above and once below.
+ * The search is coordinate descent: not all 243 settings, but one tunable after the other from the best setting so far,
+ * repeated while it finds a better one.  For throughput watermarks are only raised, and three equal weights are one
+ * setting.  Payload per second as a function of the weights has no local optimum on this path: it is a quotient of two sums over the
+ * types, and each weight occurs once in each.
  *
- * A gain is believed when it can't well be chance: a setting that looks better is measured in turn with what it is held
- * against, in an order that is drawn by lot, until what does nothing would come out so well too seldom
- * (tune_chance.c), or would often.  The bound holds for the whole run.  A gain below MARGIN is none: nothing is changed for it.
+ * A setting that looks better must pass a randomization test (tune_chance.c): it is measured alternately with its
+ * reference in random order, until the result is significant or clearly is not.  The error bound holds for the
+ * whole run.  A gain below MARGIN changes nothing.
  *
- * Whatever ends it early, what was there comes back: a failed trace, a command that dies, an interrupt, a
- * table that nobody takes; and if this process is killed, a guard puts it back.
+ * The old settings are restored after a failed trace, a command that dies, an interrupt, or a table that cannot be
+ * written.  If this process is killed, a guard process restores them (kernel/guard.c).
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,16 +1,14 @@
 /*
- * tune_chance.c: how easily what does nothing comes out that well.
+ * tune_chance.c: the randomization test that decides whether a setting is better than its reference.
  *
- * A setting and what it is held against are measured in blocks: LOTS measurements of each, in an order that is drawn by lot.
- * Each measurement of the setting is held against each of the other in its block, and what counts is how many of these comparisons the
- * setting wins.  If it does nothing, the measurements would have been the same in any other order of that block, and each
- * order was as probable as the one that was drawn.  So the chance of as many wins is a share of all orders, and known exactly:
- * whatever the figures are spread like, whatever drifts from one to the next or comes in bursts.  Ties are won by nobody, which
- * only makes it harder.
+ * Both are measured in blocks: TUNE_LOTS measurements of each, in random order.  Each measurement of the setting is compared with each
+ * one of the reference in its block; the statistic is the number of comparisons that the setting wins.  If the setting has
+ * no effect (the null hypothesis), any other order of the block would have given the same measurements, and all orders
+ * were equally probable.  So the p-value is the share of orders with as many wins.  It is exact for any distribution,
+ * with drift and with bursts.  Nobody wins a tie, which makes the test stricter.
  *
- * A run may try many settings and look at each several times, and each look is another chance to be wrong.  So a look
- * is worth its part of the run's bound: the k-th setting that is held against another 1 / (k (k + 1)) of it, which all together is
- * no more than 1, and each of its looks an equal part of that.
+ * A run may test many settings, and each several times (looks), so the run's error bound is divided: the k-th setting gets
+ * 1 / (k (k + 1)) of it, which adds up to no more than 1, and each look at it an equal part of that.
  */
 #include "capture/tune_int.h"
 

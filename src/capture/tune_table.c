@@ -130,7 +130,7 @@ static void text_head(struct an_emit *e, const struct an_rows *rows)
 		   latency ? "mean ticks from a request to its last completion" : "payload per second");
 	if (latency || !t->sure)
 		buf_printf(to, "Times are read as %s%s.\n", t->time == PTT_TIME_ABS ? "absolute" : "deltas",
-			   t->sure ? "" : ", on weak evidence:\nif that is wrong, so are latencies; --time decides");
+			   t->sure ? "" : ", which is uncertain:\nif it is wrong, so are latencies; --time sets it");
 	buf_printf(to, "\ncpl np  p rx tx times%s  latency  answered   spread    change\n",
 		   latency ? " asked by" : "   MiB/s");
 }

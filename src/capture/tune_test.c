@@ -487,7 +487,7 @@ static void what_times_are_and_how_well_that_is_known_is_said(void **state)
 		const char *said;
 	} row[] = {
 		{ TALLY_PTT_TIME_FOUND, PTT_TIME_AUTO,
-		  "Times are read as absolute, on weak evidence:\nif that is wrong, so are latencies" },
+		  "Times are read as absolute, which is uncertain:\nif it is wrong, so are latencies" },
 		{ TALLY_PTT_TIME_FOUND, PTT_TIME_DELTA, "Times are read as deltas.\n" },
 		{ TALLY_PTT_TIME_FOUND, PTT_TIME_ABS, "Times are read as absolute.\n" },
 		{ TALLY_PTT_TIME_ABS, PTT_TIME_DELTA, "Times are read as absolute.\n" },

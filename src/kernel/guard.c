@@ -1,12 +1,12 @@
 /*
- * guard.c: something is undone though this process be killed.
+ * guard.c: a forked process undoes changes (settings of a device, a mount) after this process was killed.
  *
- * A forked process waits at a pipe of which only this process has the other end.  If it reads an
- * end of file, this process is gone, whatever it was that ended it, and the undoing is the guard's.  If all went
- * well the guard is killed before the pipe is closed, so there is no word that could be lost on its way.
+ * The guard waits at a pipe whose other end only this process has.  End of file means that this process is gone, whatever ended
+ * it; then the guard undoes the changes.  After a normal end this process kills the guard before it closes the pipe, so there is no
+ * message that could get lost.
  *
- * It has its own session, and is deaf to what ends a session from its first moment: what a terminal or
- * a shutdown sends to all meets who is guarded, and only then is there something to undo.
+ * The guard has its own session and ignores the signals that end a session from its first moment.  So a signal that a
+ * terminal or a shutdown sends to all reaches only the guarded process, and the guard is there to undo its changes.
  */
 #include <errno.h>
 #include <fcntl.h>

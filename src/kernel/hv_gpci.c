@@ -14,7 +14,7 @@
  * of these: capabilities and topology are read at each call; what has counters is hv_gpci_count.c; all else is H_Not_Available.
  * A file belongs to the kernel, but its records are the firmware's: cut ones and wild sizes are refused.
  *
- * Thread rule: a line belongs to one thread.
+ * Thread rule: a transport belongs to one thread.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /*
- * hv_gpci_int.h: what the files of the hv_gpci line share.
+ * hv_gpci_int.h: what the files of the hv_gpci transport share.
  *
- *	hv_gpci.c        the PMU's files; the line; topology and capabilities
+ *	hv_gpci.c        the PMU's files; the transport; topology and capabilities
  *	hv_gpci_count.c  records of counters, each field a perf event
  *	timebase.c       how fast the timebase is
  */

@@ -10,7 +10,7 @@
  *
  * (arch/sparc/kernel/sysfs.c of Linux.)  The buffer is the kernel's own: it is never zeroed, so counts are those of all times
  * at which it was collecting, and nobody gets at its address.  So what a guest does by hypercall is
- * done by files here, behind the line of a guest: whoever reads a hypervisor reads them, and knows no difference.
+ * done by files here, behind the same transport as hypercalls: readers of a hypervisor's counters see no difference.
  *
  * Collecting is put back as it was.  Who is killed meanwhile leaves it on: some cycles of each TLB miss, until somebody writes 0.
  *

@@ -314,10 +314,11 @@ int kunpeng_plug(struct kunpeng *k, const char *bdf, bool there, struct err *e)
 	for (uint32_t i = 0; i < CORES; i++)
 		plug_core(k->core[i], i, bdf, there, &named, &changed);
 	if (named == 0)
-		return err_set(e, TALLY_EINVAL,
-			       "%s: no endpoint of this machine sits there; 01:00.0, 01:00.1, 04:00.0, 05:00.0, "
-			       "06:00.0, 21:00.0, 22:00.0 and 23:00.0 come and go",
-			       bdf);
+		return err_set(
+			e, TALLY_EINVAL,
+			"%s: no such endpoint; 01:00.0, 01:00.1, 04:00.0, 05:00.0, 06:00.0, 21:00.0, 22:00.0 and "
+			"23:00.0 can be plugged and unplugged",
+			bdf);
 	if (changed == 0)
 		return err_set(e, TALLY_ESTATE, "%s: %s", bdf, there ? "it is there already" : "it is gone already");
 	k->generation++;

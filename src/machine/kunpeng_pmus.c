@@ -169,7 +169,7 @@ static int host_start(void *arg, const struct ptt_pmu *p, const struct ptt_ask *
 	if (i == m->n)
 		return err_set(e, TALLY_EINVAL, "%s: the kunpeng machine has no such device", p->name);
 	if (m->on)
-		return err_set(e, TALLY_EBUSY, "%s: a trace of %s is on; stop it first", p->name,
+		return err_set(e, TALLY_EBUSY, "%s: a trace of %s is running; stop it first", p->name,
 			       kunpeng_pmu(m->k, m->trace)->name);
 	int rc = ptt_driver_start(m->host[i].driver, ev, ring, e);
 	if (rc < 0)

@@ -159,7 +159,7 @@ static void a_second_trace_is_refused_until_the_first_stops(void **state)
 	for (uint32_t i = 0; i < 2; i++) {
 		struct err e = { 0 };
 		assert_int_equal(p.op->start(p.arg, pmu_at(&p, i), &ev, PTT_BUFFER_BYTES, &e), -TALLY_EBUSY);
-		assert_non_null(strstr(e.text, "hisi_ptt0_2 is on"));
+		assert_non_null(strstr(e.text, "hisi_ptt0_2 is running"));
 	}
 	assert_int_equal(p.op->stop(p.arg, NULL), 0);
 	assert_int_equal(p.op->start(p.arg, pmu_at(&p, 0), &ev, PTT_BUFFER_BYTES, NULL), 0);

@@ -69,7 +69,7 @@ static int set_up(struct power *p, const struct power_opts *o, struct err *e)
 	if (!o->config && !l)
 		return -TALLY_EINVAL;
 	if (o->level != LEVEL_AS_CONFIGURED && !power_is_level(o->level))
-		return err_set(e, TALLY_EINVAL, "there is no firmware level %u; 0, 3, 5, 6 and 8 are", o->level);
+		return err_set(e, TALLY_EINVAL, "unknown firmware level %u (expected 0, 3, 5, 6 or 8)", o->level);
 	p->hpmc = mem_alloc(POWER_CORES_MOST * sizeof(*p->hpmc));
 	if (!p->hpmc)
 		return err_oom(e);

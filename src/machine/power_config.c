@@ -127,9 +127,9 @@ static int config_take_size(struct line *l, uint32_t *what, uint64_t most)
 	uint64_t v;
 
 	if (l->p->ncores)
-		return config_refuse_word(l, l->word[0], "it stands before cores and partitions");
+		return config_refuse_word(l, l->word[0], "it must come before cores and partitions");
 	if (l->n != 2 || !config_parse_number(l->word[1], 1, most, &v))
-		return err_set(l->e, TALLY_EINVAL, "line %u: %s: %s is a number from 1 to %llu", l->number,
+		return err_set(l->e, TALLY_EINVAL, "line %u: %s: %s must be a number from 1 to %llu", l->number,
 			       value_or_word(l), l->word[0], (unsigned long long)most);
 	*what = (uint32_t)v;
 	return 0;
@@ -147,8 +147,7 @@ static int clock_line(struct line *l)
 	uint64_t n, d;
 
 	if (l->n != 2 || !config_parse_fraction(l->word[1], CLOCK_MOST, &n, &d))
-		return config_refuse_word(l, value_or_word(l),
-					  "cycles per tick are expected, such as 125/16, at most 16");
+		return config_refuse_word(l, value_or_word(l), "expected cycles per tick, e.g. 125/16 (at most 16)");
 	set_clock(l->p, n, d);
 	return 0;
 }
@@ -158,7 +157,7 @@ static int firmware_line(struct line *l)
 	uint64_t v;
 
 	if (l->n != 2 || !config_parse_number(l->word[1], 0, 8, &v) || !power_is_level(v))
-		return config_refuse_word(l, value_or_word(l), "0, 3, 5, 6 or 8 is expected");
+		return config_refuse_word(l, value_or_word(l), "expected 0, 3, 5, 6 or 8");
 	l->p->level = (uint8_t)v;
 	return 0;
 }
@@ -166,7 +165,7 @@ static int firmware_line(struct line *l)
 static int ids_line(struct line *l)
 {
 	l->p->hw_ids_differ = l->n == 2 && !strcmp(l->word[1], "sparse");
-	return l->p->hw_ids_differ ? 0 : config_refuse_word(l, value_or_word(l), "sparse is expected");
+	return l->p->hw_ids_differ ? 0 : config_refuse_word(l, value_or_word(l), "expected sparse");
 }
 
 static int core_line(struct line *l)
@@ -185,15 +184,15 @@ static int core_line(struct line *l)
 	if (rc < 0)
 		return rc;
 	if (l->n < 2 || !config_parse_number(l->word[1], 0, l->p->ncores - 1, &i))
-		return config_refuse_word(l, value_or_word(l), "there is no such core");
+		return config_refuse_word(l, value_or_word(l), "no such core");
 	if (l->p->core[i].state != POWER_SHARED || l->p->nparts)
-		return config_refuse_word(l, l->word[1], "cores stand before partitions, each once");
+		return config_refuse_word(l, l->word[1], "cores must come before partitions, each once");
 	for (uint32_t k = 0; l->n == 3 && k < COUNT(states); k++)
 		if (!strcmp(l->word[2], states[k].word)) {
 			l->p->core[i].state = states[k].state;
 			return 0;
 		}
-	return config_refuse_word(l, l->word[l->n - 1], "guarded, unlicensed or not-installed is expected");
+	return config_refuse_word(l, l->word[l->n - 1], "expected guarded, unlicensed or not-installed");
 }
 
 /* ---- partitions -------------------------------------------------------------------------------------------------- */
@@ -265,22 +264,22 @@ struct setting {
 		key, 0, 0, 0, take, what \
 	}
 static const struct setting settings[] = {
-	WORDY("name", name_of, "1 to 15 letters are expected"),
-	WORDY("type", type_of, "shared or dedicated is expected"),
-	WORDY("idle", idle_of, "yes or no is expected"),
-	WORDY("rights", rights_of, "all, expanded, lab, with commas, are expected"),
-	WORDY("ipc", ipc_of, "instructions per cycle are expected, such as 5/4, at most 10"),
-	NUMERIC("vps", vps, POWER_CORES_MOST, "0 to 480 is expected"),
-	NUMERIC("entitlement", entitlement, POWER_CORES_MOST * 100, "hundredths of a core are expected, up to 48000"),
-	NUMERIC("weight", weight, 255, "0 to 255 is expected"),
-	NUMERIC("home", home, CHIPS_MOST - 1, "a chip is expected, 0 to 31"),
-	NUMERIC("memory", memory_lmbs, LMBS_MOST, "blocks of 256 MB are expected, up to 1048576"),
-	NUMERIC("demand", demand, 1000, "0 to 1000 is expected"),
-	NUMERIC("swing", swing, 1000, "0 to 1000 is expected"),
-	NUMERIC("period", period, 60000, "windows are expected, up to 60000"),
-	NUMERIC("snooze", snooze, 1000, "0 to 1000 is expected"),
-	NUMERIC("traffic", bytes_per_tick, 1000, "bytes per tick are expected, up to 1000"),
-	NUMERIC("writes", writes, 1000, "0 to 1000 is expected"),
+	WORDY("name", name_of, "expected 1 to 15 letters"),
+	WORDY("type", type_of, "expected shared or dedicated"),
+	WORDY("idle", idle_of, "expected yes or no"),
+	WORDY("rights", rights_of, "expected all, expanded, lab, separated by commas"),
+	WORDY("ipc", ipc_of, "expected instructions per cycle, e.g. 5/4 (at most 10)"),
+	NUMERIC("vps", vps, POWER_CORES_MOST, "expected 0 to 480"),
+	NUMERIC("entitlement", entitlement, POWER_CORES_MOST * 100, "expected hundredths of a core, up to 48000"),
+	NUMERIC("weight", weight, 255, "expected 0 to 255"),
+	NUMERIC("home", home, CHIPS_MOST - 1, "expected a chip, 0 to 31"),
+	NUMERIC("memory", memory_lmbs, LMBS_MOST, "expected blocks of 256 MB, up to 1048576"),
+	NUMERIC("demand", demand, 1000, "expected 0 to 1000"),
+	NUMERIC("swing", swing, 1000, "expected 0 to 1000"),
+	NUMERIC("period", period, 60000, "expected windows, up to 60000"),
+	NUMERIC("snooze", snooze, 1000, "expected 0 to 1000"),
+	NUMERIC("traffic", bytes_per_tick, 1000, "expected bytes per tick, up to 1000"),
+	NUMERIC("writes", writes, 1000, "expected 0 to 1000"),
 };
 
 static int config_set_partition(struct line *l, struct power_partition *q, const char *w)
@@ -326,7 +325,7 @@ static int partition_words(struct line *l, uint32_t at, struct power_partition *
 
 	if (l->n <= at || !config_parse_number(l->word[at], 1, NOBODY - 1, &id))
 		return config_refuse_word(l, l->word[l->n > at ? at : at - 1],
-					  "a partition's number, 1 to 65534, is expected");
+					  "expected a partition's number, 1 to 65534");
 	is = l->p->rehearsal ? power_part(l->p, (uint16_t)id) : NULL;
 	if (is) {
 		*q = is->c;
@@ -354,8 +353,7 @@ static int partition_line(struct line *l)
 	int rc = config_line_built(l);
 
 	if (rc == 0 && l->p->nchanges)
-		return config_refuse_word(l, "partition",
-					  "what is there from the start stands before what comes later");
+		return config_refuse_word(l, "partition", "initial partitions must come before changes");
 	if (rc == 0)
 		rc = partition_words(l, 1, &q);
 	return rc < 0 ? rc : does_not_fit(l, power_create(l->p, &q, &e), &e);
@@ -377,8 +375,9 @@ static int change_of(struct line *l, struct pchange *c)
 		return config_refuse_unknown(l, l->word[2], "change",
 					     TEXT_NAMES(((const char *const[]){ "partition", "delete" }), 2));
 	if (l->n != 4 || !config_parse_number(l->word[3], 2, NOBODY - 1, &id))
-		return config_refuse_word(l, l->word[l->n - 1],
-					  "the number of a partition is expected; 1 stays: it is the one that asks");
+		return config_refuse_word(
+			l, l->word[l->n - 1],
+			"expected the number of a partition other than 1, which is the one that asks");
 	c->what = CHANGE_DELETE;
 	c->q.id = (uint16_t)id;
 	return 0;
@@ -397,10 +396,10 @@ static int at_line(struct line *l)
 		return rc;
 	if (l->n < 3 || !config_parse_number(l->word[1], 0, MS_MOST, &ms))
 		return config_refuse_word(l, value_or_word(l),
-					  "milliseconds and 'partition ID ...' or 'delete ID' are expected");
+					  "expected milliseconds and 'partition ID ...' or 'delete ID'");
 	c.window = ms / MS_OF_WINDOW + (ms % MS_OF_WINDOW != 0);
 	if (last && last->window > c.window)
-		return config_refuse_word(l, l->word[1], "changes stand in the order of their times");
+		return config_refuse_word(l, l->word[1], "changes must be in the order of their times");
 	rc = change_of(l, &c);
 	if (rc == 0)
 		rc = does_not_fit(l, power_change(l->p, &c, &e), &e);
@@ -480,7 +479,7 @@ int power_configure(struct power *p, const char *text, size_t n, struct err *e)
 
 		l.number++;
 		if (len >= LINE_MOST || memchr(text, '\0', len))
-			return config_refuse_word(&l, "this line", "it is too long, or no text");
+			return config_refuse_word(&l, "this line", "it is too long, or not text");
 		memcpy(l.text, text, len);
 		l.text[len] = '\0';
 		rc = config_split_line(&l);

@@ -61,12 +61,13 @@ static int cores_fit(const struct power *p, const struct power_partition *q, str
 		if (q->vps > shared || taken > (uint64_t)(shared - q->vps) * 100)
 			return err_set(
 				e, TALLY_EBUSY,
-				"partition %u wants %u cores for itself: %u are shared, and %u.%02u of them promised",
+				"partition %u requires %u dedicated cores: %u are shared, and %u.%02u of them are entitled "
+				"to others",
 				q->id, q->vps, shared, (uint32_t)(taken / 100), (uint32_t)(taken % 100));
 	} else if (taken + q->entitlement > (uint64_t)shared * 100) {
 		return err_set(e, TALLY_EBUSY,
-			       "partition %u wants %u.%02u cores: of %u shared ones %u.%02u are promised", q->id,
-			       q->entitlement / 100, q->entitlement % 100, shared, (uint32_t)(taken / 100),
+			       "partition %u requires %u.%02u cores: of %u shared ones %u.%02u are entitled to others",
+			       q->id, q->entitlement / 100, q->entitlement % 100, shared, (uint32_t)(taken / 100),
 			       (uint32_t)(taken % 100));
 	}
 	return 0;
@@ -79,7 +80,7 @@ static int memory_fits(const struct power *p, const struct power_partition *q, u
 	for (uint32_t i = 0; i < p->nchips; i++)
 		left += p->chip[i].free_lmbs;
 	if (q->memory_lmbs > left)
-		return err_set(e, TALLY_EBUSY, "partition %u wants %u blocks of memory: %llu are free", q->id,
+		return err_set(e, TALLY_EBUSY, "partition %u requires %u blocks of memory: %llu are free", q->id,
 			       q->memory_lmbs, (unsigned long long)left);
 	return 0;
 }
@@ -226,9 +227,9 @@ static int part_admit(const struct power *p, const struct power_partition *q, st
 	int rc = is_valid(p, q, e);
 
 	if (rc == 0 && at < p->nparts && p->part[at].c.id == q->id)
-		rc = err_set(e, TALLY_EINVAL, "partition %u: it is there already", q->id);
+		rc = err_set(e, TALLY_EINVAL, "partition %u: it exists already", q->id);
 	if (rc == 0 && p->nparts == POWER_PARTITIONS_MOST)
-		rc = err_set(e, TALLY_EBUSY, "partition %u: there are %u, and no more is possible", q->id, p->nparts);
+		rc = err_set(e, TALLY_EBUSY, "partition %u: %u partitions is the maximum", q->id, p->nparts);
 	if (rc == 0)
 		rc = cores_fit(p, q, e);
 	return rc ? rc : memory_fits(p, q, 0, e);
@@ -339,7 +340,7 @@ int power_delete(struct power *p, uint16_t id, struct err *e)
 	size_t at;
 
 	if (!q)
-		return err_set(e, TALLY_EINVAL, "partition %u: there is none", id);
+		return err_set(e, TALLY_EINVAL, "partition %u: no such partition", id);
 	part_retire(&p->retired, q);
 	if (q->c.dedicated)
 		for (uint32_t i = 0; i < p->ncores; i++)
@@ -361,7 +362,7 @@ static int may_resize(const struct power *p, const struct ppart *q, const struct
 	int rc = is_valid(p, c, e);
 
 	if (rc == 0 && c->dedicated != q->c.dedicated)
-		rc = err_set(e, TALLY_EINVAL, "partition %u: type: it can't change while it runs", c->id);
+		rc = err_set(e, TALLY_EINVAL, "partition %u: type: it cannot change while the partition runs", c->id);
 	if (rc == 0 && c->dedicated && c->vps != q->c.vps)
 		rc = err_set(e, TALLY_EINVAL, "partition %u: vps: a dedicated partition keeps its %u cores", c->id,
 			     q->c.vps);
@@ -375,7 +376,7 @@ int power_resize(struct power *p, const struct power_partition *c, struct err *e
 	struct ppart *q = power_part(p, c->id);
 	struct pvp *vp = NULL;
 	uint16_t had;
-	int rc = q ? may_resize(p, q, c, e) : err_set(e, TALLY_EINVAL, "partition %u: there is none", c->id);
+	int rc = q ? may_resize(p, q, c, e) : err_set(e, TALLY_EINVAL, "partition %u: no such partition", c->id);
 
 	if (rc == 0)
 		rc = make_pieces(p, c, e);

@@ -717,11 +717,11 @@ struct refusal {
 static void what_does_not_fit_is_refused_with_what_is_missing(void **state)
 {
 	struct refusal rows[] = {
-		{ wanted(2, false, 4, 301), -TALLY_EBUSY, "wants 3.01 cores: of 4 shared ones 1.00" },
-		{ wanted(2, true, 4, 0), -TALLY_EBUSY, "wants 4 cores for itself: 4 are shared, and 1.00" },
-		{ wanted(2, true, 5, 0), -TALLY_EBUSY, "wants 5 cores" },
-		{ wanted(2, false, 1, 1), -TALLY_EBUSY, "wants 4000 blocks of memory: 1008 are free" },
-		{ wanted(1, false, 1, 1), -TALLY_EINVAL, "is there already" },
+		{ wanted(2, false, 4, 301), -TALLY_EBUSY, "requires 3.01 cores: of 4 shared ones 1.00" },
+		{ wanted(2, true, 4, 0), -TALLY_EBUSY, "requires 4 dedicated cores: 4 are shared, and 1.00" },
+		{ wanted(2, true, 5, 0), -TALLY_EBUSY, "requires 5 dedicated cores" },
+		{ wanted(2, false, 1, 1), -TALLY_EBUSY, "requires 4000 blocks of memory: 1008 are free" },
+		{ wanted(1, false, 1, 1), -TALLY_EINVAL, "exists already" },
 		{ wanted(0, false, 1, 1), -TALLY_EINVAL, "its id" },
 		{ wanted(65535, false, 1, 1), -TALLY_EINVAL, "its id" },
 		{ wanted(2, false, 0, 1), -TALLY_EINVAL, "vps" },
@@ -772,7 +772,7 @@ static void what_cannot_change_is_refused(void **state)
 	e = (struct err){ 0 };
 	q = wanted(3, false, 1, 50);
 	assert_int_equal(power_resize(w.p, &q, &e), -TALLY_EINVAL);
-	assert_non_null(strstr(e.text, "there is none"));
+	assert_non_null(strstr(e.text, "no such partition"));
 	e = (struct err){ 0 };
 	q = wanted(1, false, 4, 201);
 	assert_int_equal(power_resize(w.p, &q, &e), -TALLY_EBUSY);

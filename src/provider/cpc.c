@@ -48,7 +48,7 @@ static int check_count(struct probes *t, const struct cpc_spec *s, struct err *w
 			"count %llu is below the minimum of %llu (-x dcpc_min_overflow=N lowers it; %lluhz is so many a second)",
 			(unsigned long long)s->count, (unsigned long long)min, (unsigned long long)s->count);
 	if (s->count > INT64_MAX)
-		return err_set(why, TALLY_EINVAL, "count %llu is above the kernel's greatest period, %lld",
+		return err_set(why, TALLY_EINVAL, "count %llu is above the kernel's maximum period, %lld",
 			       (unsigned long long)s->count, (long long)INT64_MAX);
 	return 0;
 }
@@ -89,7 +89,7 @@ static int keep_openable(struct probes *t, const struct cpc_spec *s, struct cpc_
 		return 0;
 	if (f->ev[0].counter && !probes_machine(t)->ncore)
 		return cpc_no_pmu(why);
-	return err_set(why, (enum tally_err)e.code, "%s can't be counted here: %s", s->event, e.text);
+	return err_set(why, (enum tally_err)e.code, "%s cannot be counted here: %s", s->event, e.text);
 }
 
 static int cpc_make_probe(struct probes *t, const char *name, uint32_t *id, struct err *why)
@@ -198,7 +198,8 @@ static int cpc_compatible(const struct probes *t, const uint32_t *ids, uint32_t 
 	if (!cpc_takes_turns(t) || cpc_count_enablings(t, ids, n) <= 1)
 		return 0;
 	return err_set(why, TALLY_EBUSY,
-		       "cpc: this CPU can't tell which counter overflowed, so one cpc probe can be enabled at a time");
+		       "cpc: this CPU cannot tell which counter overflowed, so one cpc probe can be enabled at a "
+		       "time");
 }
 
 const struct provider prov_cpc = {

@@ -92,13 +92,12 @@ static int no_modifier(const char *s, struct err *why)
 	if (!event_find(name))
 		return 0;
 	if (!colon[1])
-		return err_set(
-			why, TALLY_EINVAL,
-			"nothing stands behind the colon of %s; there are u (in user mode) and k (in the kernel)", s);
+		return err_set(why, TALLY_EINVAL,
+			       "no modifier after the colon of %s (expected u for user mode or k for the kernel)", s);
 	if (count_parse_modes(colon + 1, &mode))
 		return err_set(why, TALLY_EINVAL, "%s has two modifiers; both modes are %s:uk", event, event);
 	return err_set(why, TALLY_EINVAL,
-		       "\"%s\" is no modifier of %s; there are u (in user mode) and k (in the kernel)", colon + 1,
+		       "unknown modifier \"%s\" of %s (expected u for user mode or k for the kernel)", colon + 1,
 		       event);
 }
 
@@ -212,7 +211,7 @@ static int of_pmu(struct probes *t, char *s, struct prov_count *ret, uint8_t *mo
 		*end++ = '\0';
 	ret->all_modes = !end || !*end;
 	if (!ret->all_modes && !count_parse_modes(*end == ':' ? end + 1 : end, mode))
-		return err_set(why, TALLY_EINVAL, "'%s' behind the slash is neither u nor k", end);
+		return err_set(why, TALLY_EINVAL, "unknown modifier '%s' after the slash (expected u or k)", end);
 	if (k_pmus(probes_opts(t)->sysfs, &pmu, &n, &e) == -TALLY_ENOMEM)
 		return err_oom(why);
 	while (i < n && strcmp(pmu[i].name, s))

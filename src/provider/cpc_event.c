@@ -421,11 +421,10 @@ static int unknown_event(struct probes *t, const struct cpc_machine *m, const st
 	struct names l = { 0 };
 
 	if (is_written_as_tracepoint(event))
-		return err_set(
-			why, TALLY_EINVAL,
-			"%s is written as a tracepoint is (SYSTEM:NAME), and tally counts events of counters and of the "
-			"kernel's software alone; where the kernel has it, perf stat -e '%s' counts it",
-			event, event);
+		return err_set(why, TALLY_EINVAL,
+			       "%s looks like a tracepoint (SYSTEM:NAME), and tally counts only hardware and software "
+			       "events; if the kernel has it, perf stat -e '%s' counts it",
+			       event, event);
 	if (all_names(t, m, false, &l) < 0) {
 		mem_free(l.v);
 		return event_refuse_nomem(why);

@@ -219,7 +219,7 @@ static int parse_attr(const char *s, struct cpc_spec *ret, struct err *why)
 		return put_attr(ret, "umask", 5, value, why);
 	}
 	if (is_mode_attr(s))
-		return err_set(why, TALLY_EINVAL, "attribute %s is not taken: the mode (user, kernel, all) says that",
+		return err_set(why, TALLY_EINVAL, "attribute %s is not supported: the mode (user, kernel, all) sets it",
 			       s);
 	if (!low && is_number(s))
 		return err_set(why, TALLY_EINVAL, "\"%s\" is neither a mask (0x%s) nor an attribute (name_value)", s,

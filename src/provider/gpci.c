@@ -176,7 +176,7 @@ static int gpci_name(struct probes *t, const char *name, int (*add)(void *arg, u
 		return sample_no_platform(t, &prov_gpci, name, why);
 	if (r == gpci_request_named("mmcrh"))
 		return err_set(why, TALLY_ENOPROBE,
-			       "mmcrh is set, not read: tally set gpci/mmcrh=VALUE; hpmc has its value");
+			       "mmcrh is write-only (tally set gpci/mmcrh=VALUE); hpmc has its value");
 	rc = prov_interval(text, &ns, why);
 	r = gpci_layout_here(l, r);
 	if (rc >= 0)

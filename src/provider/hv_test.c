@@ -204,7 +204,7 @@ static void without_a_hypervisor_the_words_name_a_model(void **state)
 	(void)state;
 	REFUSES(t,
 		{ "gpci", "entitled-1s",
-		  "gpci: entitled-1s fires for what a hypervisor counts, and there is none: give a platform "
+		  "gpci: entitled-1s requires a hypervisor, and this machine has none: name a platform "
 		  "with --on power" },
 		{ "vfalls", "sample-1s", "--on batoka" }, { "mmustat", "sample-1s", "--on niagara" },
 		{ "gpci", "", "--on power" }, { "vfalls", "*", "--on batoka" }, { "mmustat", "s*", "--on niagara" });
@@ -249,8 +249,8 @@ static void an_interval_is_checked_by_its_token(void **state)
 	(void)state;
 	open_power(&power, 6, all_rights);
 	t = table(&power);
-	REFUSES(t, { "gpci", "entitled-0s", "0s is no interval" }, { "gpci", "entitled-1x", "\"x\" is no unit" },
-		{ "gpci", "entitled-", "is no rate or interval" },
+	REFUSES(t, { "gpci", "entitled-0s", "0s is no interval" }, { "gpci", "entitled-1x", "unknown unit \"x\"" },
+		{ "gpci", "entitled-", "invalid rate or interval" },
 		{ "gpci", "entitled-99us", "99us is below the minimum" }, { "gpci", "entitled-1000000d", "too large" },
 		{ "gpci", "entilted-1s", "no request \"entilted\"; did you mean entitled?" },
 		{ "gpci", "entitled", "did you mean entitled" }, { "gpci", "mmcrh-1s", "tally set gpci/mmcrh=VALUE" });

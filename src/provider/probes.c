@@ -283,8 +283,9 @@ static int no_provider(const char *name, struct err *why)
 	int rc;
 
 	for (size_t i = 0; i < COUNT(providers); i++)
-		buf_printf(&all, "%s%s", !i ? "" : i + 1 < COUNT(providers) ? ", " : " and ", providers[i]->name);
-	rc = all.failed ? err_oom(why) : err_set(why, TALLY_ENOPROBE, "no provider \"%s\": there are %s", name, all.p);
+		buf_printf(&all, "%s%s", !i ? "" : i + 1 < COUNT(providers) ? ", " : " or ", providers[i]->name);
+	rc = all.failed ? err_oom(why) :
+			  err_set(why, TALLY_ENOPROBE, "no provider \"%s\" (expected one of %s)", name, all.p);
 	buf_free(&all);
 	return rc;
 }

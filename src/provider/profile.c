@@ -47,12 +47,14 @@ int prov_interval(const char *text, uint64_t *ns, struct err *why)
 
 	if (!n || n >= sizeof(digits))
 		return err_set(why, TALLY_EINVAL,
-			       "\"%s\" is no rate or interval: a number and ns, us, ms, s, m, h, d or hz", text);
+			       "invalid rate or interval \"%s\" (expected a number and ns, us, ms, s, m, h, d or hz)",
+			       text);
 	memcpy(digits, text, n);
 	for (u = 0; u < COUNT(units) && strcasecmp(units[u].name, text + n); u++)
 		;
 	if (u == COUNT(units))
-		return err_set(why, TALLY_EINVAL, "\"%s\" is no unit: ns, us, ms, s, m, h, d or hz", text + n);
+		return err_set(why, TALLY_EINVAL, "unknown unit \"%s\" (expected ns, us, ms, s, m, h, d or hz)",
+			       text + n);
 	if (!text_u64(digits, &v) || !v)
 		return err_set(why, TALLY_EINVAL, "%s is %s", text,
 			       strspn(text, "0") == n ? "no interval" : "too large");

@@ -88,10 +88,10 @@ static void bad_intervals_are_refused(void **state)
 		{ "tick-0s", "0s is no interval" },
 		{ "tick-200000d", "200000d is too large" },
 		{ "tick-99999999999999999999", "99999999999999999999 is too large" },
-		{ "tick-1parsec", "\"parsec\" is no unit: ns, us, ms, s, m, h, d or hz" },
-		{ "tick-1-s", "\"-s\" is no unit: ns, us, ms, s, m, h, d or hz" },
-		{ "tick-", "\"\" is no rate or interval: a number and ns, us, ms, s, m, h, d or hz" },
-		{ "profile-s", "\"s\" is no rate or interval: a number and ns, us, ms, s, m, h, d or hz" },
+		{ "tick-1parsec", "unknown unit \"parsec\" (expected ns, us, ms, s, m, h, d or hz)" },
+		{ "tick-1-s", "unknown unit \"-s\" (expected ns, us, ms, s, m, h, d or hz)" },
+		{ "tick-", "invalid rate or interval \"\" (expected a number and ns, us, ms, s, m, h, d or hz)" },
+		{ "profile-s", "invalid rate or interval \"s\" (expected a number and ns, us, ms, s, m, h, d or hz)" },
 	};
 	struct probes *t = table();
 

@@ -96,14 +96,14 @@ static int syscall_why_none(const struct probes *t, const struct d_probedesc *d,
 			       "syscall: its probes fire for system calls of this machine: only without --on");
 	if (!k_tells_types())
 		return err_set(why, TALLY_ENOTSUP,
-			       "syscall: this kernel does not tell its types (CONFIG_DEBUG_INFO_BTF)");
+			       "syscall: this kernel has no type information (CONFIG_DEBUG_INFO_BTF)");
 	if (!syscall_calls())
 		return err_set(why, TALLY_ENOTSUP,
-			       "syscall: how programs of this machine call the kernel is not known");
+			       "syscall: the system call convention of this architecture is unknown");
 	if (!text_glob(d->name, syscall_names[0]) && !text_glob(d->name, syscall_names[1])) {
 		near = err_near("", d->name, TEXT_NAMES(syscall_names, 2));
 		return err_set(why, TALLY_ENOPROBE, "syscall: no probe \"%s\"%s", d->name,
-			       *near.text ? near.text : ": they are called entry and return");
+			       *near.text ? near.text : ": expected entry or return");
 	}
 	if (!text_glob(d->mod, MODULE))
 		return err_set(why, TALLY_ENOPROBE, "syscall: the module of all its probes is " MODULE ", not \"%s\"",

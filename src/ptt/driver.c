@@ -148,8 +148,8 @@ int ptt_driver_tune_get(struct ptt_driver *d, enum ptt_tune t, uint32_t *value, 
 int ptt_driver_tune_set(struct ptt_driver *d, enum ptt_tune t, uint32_t value, struct err *e)
 {
 	if (value > UINT16_MAX)
-		return err_set(e, TALLY_EINVAL, "%s: %u is above 65535; 0, 1 and 2 have a meaning",
-			       ptt_tunables[t].name, value);
+		return err_set(e, TALLY_EINVAL, "%s: %u is above 65535 (expected 0, 1 or 2)", ptt_tunables[t].name,
+			       value);
 	return driver_tune(d, t, value, e);
 }
 
@@ -215,8 +215,7 @@ static int rings_make(struct ring ring[static RINGS], size_t size, struct err *e
 			continue;
 		while (i > 0)
 			mem_free(ring[--i].p);
-		return err_set(e, TALLY_ENOMEM,
-			       "there is no memory for two AUX rings of %zu bytes: ask for less with -m", size);
+		return err_set(e, TALLY_ENOMEM, "out of memory for two AUX rings of %zu bytes: use a smaller -m", size);
 	}
 	return 0;
 }
@@ -267,13 +266,13 @@ static int check_start(struct ptt_driver *d, size_t ring, struct err *e)
 	int rc;
 
 	if (d->tracing)
-		return err_set(e, TALLY_EBUSY, "a trace of this device is on already: it takes one at a time");
+		return err_set(e, TALLY_EBUSY, "a trace of this device is already running: it runs one at a time");
 	if (ring == 0 || ring % PTT_BUFFER_BYTES)
 		return err_set(e, TALLY_EINVAL, "an AUX ring of %zu bytes is not a multiple of 4 MiB", ring);
 	rc = driver_get_register(d, PTT_REG_TRACE_STS, &idle, e);
 	if (rc < 0)
 		return rc;
-	return idle & 1 ? 0 : err_set(e, TALLY_EBUSY, "the device is not idle: someone else traces with it");
+	return idle & 1 ? 0 : err_set(e, TALLY_EBUSY, "the device is busy: another program traces with it");
 }
 
 static int driver_enable_trace(struct ptt_driver *d, uint32_t ctrl, struct err *e)

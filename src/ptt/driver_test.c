@@ -517,7 +517,7 @@ static void a_device_that_another_one_traces_with_is_busy(void **state)
 	(void)state;
 	ptt_dev_write(r.g.dev, PTT_REG_TRACE_CTRL, 1);
 	assert_int_equal(start(16 * MIB), -TALLY_EBUSY);
-	assert_non_null(strstr(e.text, "not idle"));
+	assert_non_null(strstr(e.text, "the device is busy"));
 	assert_int_equal(ptt_dev_read(r.g.dev, PTT_REG_TRACE_CTRL), 1);
 }
 
@@ -611,7 +611,7 @@ static void a_refused_second_start_leaves_the_first_trace_alone(void **state)
 	feed(2);
 	r.logging = true;
 	assert_int_equal(ptt_driver_start(r.d, &second, 4 * MIB, &e), -TALLY_EBUSY);
-	assert_non_null(strstr(e.text, "on already"));
+	assert_non_null(strstr(e.text, "already running"));
 	assert_int_equal(r.log.n, 0);
 	assert_int_equal(ptt_dev_read(r.g.dev, PTT_REG_TRACE_CTRL), 0x00010011);
 	feed(3);

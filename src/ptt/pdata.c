@@ -672,9 +672,9 @@ static int header_not_perf(const struct ptt_reader *r, const uint8_t *p, size_t 
 		return err_set(e, TALLY_ENOTSUP, "the file was recorded on a big-endian machine");
 	if (n >= 32 && ptt_format_of(p, n) == PTT_8DW)
 		return err_set(e, TALLY_ECORRUPT, "not a perf.data file; it looks like raw records of 8DW");
-	return err_set(
-		e, TALLY_ECORRUPT,
-		"not a perf.data file (a file of records alone wants --format 4dw or 8dw; behind --on, FILE,format=4dw)");
+	return err_set(e, TALLY_ECORRUPT,
+		       "not a perf.data file; a file of raw records requires --format 4dw or 8dw (with --on: "
+		       "FILE,format=4dw)");
 }
 
 static int pdata_read_header(struct ptt_reader *r, struct err *e)
@@ -799,8 +799,8 @@ static int raw_data(struct ptt_reader *r, struct err *e)
 				       "these are records of 8DW: they begin with its marker (bits 31:11 of DW0 are "
 				       "ones), so the format is 8dw, not 4dw") :
 			       err_set(e, TALLY_EINVAL,
-				       "these are no records of 8DW: none begins with its marker (bits 31:11 of DW0 "
-				       "are ones); records of 4DW want the format 4dw");
+				       "these are not records of 8DW: none begins with its marker (bits 31:11 of DW0 are ones); use "
+				       "the format 4dw for records of 4DW");
 	pdata_raw_begin(r);
 	return 0;
 }

@@ -161,7 +161,7 @@ static int device_find(struct slice name, const struct ptt_pmu *pmu, uint32_t n,
 	}
 	if (!name.n && n) {
 		all = device_names(pmu, n);
-		return err_set(e, TALLY_EINVAL, "which device? Write %s/filter=.../, or another of %s", pmu[0].name,
+		return err_set(e, TALLY_EINVAL, "no device named: write %s/filter=.../, or another of %s", pmu[0].name,
 			       all.p);
 	}
 	for (uint32_t i = 0; i < n; i++)
@@ -192,11 +192,11 @@ static int term_add(struct slice term, struct slice value[static TERMS], struct 
 							  "");
 		value[i] = slice_trim(v);
 		if (!value[i].n)
-			return err_set(e, TALLY_EINVAL, "%s has no value: %s=NUMBER", term_name[i], term_name[i]);
+			return err_set(e, TALLY_EINVAL, "%s requires a value: %s=NUMBER", term_name[i], term_name[i]);
 		return 0;
 	}
 	if (!name.n)
-		return err_set(e, TALLY_EINVAL, "there is nothing between two commas: an event is filter=...,type=...");
+		return err_set(e, TALLY_EINVAL, "nothing between two commas: an event is filter=...,type=...");
 	near = did_you_mean(name, term_name, TERMS);
 	return err_set(e, TALLY_EINVAL, "unknown term \"%.*s\"%s (filter, type, direction, format)", SHOW(name),
 		       near.p);
@@ -212,7 +212,7 @@ static int terms_split(struct slice terms, struct slice value[static TERMS], str
 
 		rc = term_add(term, value, e);
 		if (rc == 0 && rest.p && !slice_trim(rest).n)
-			rc = err_set(e, TALLY_EINVAL, "there is nothing behind the last comma");
+			rc = err_set(e, TALLY_EINVAL, "nothing after the last comma");
 		terms = rest;
 	}
 	return rc;
@@ -220,7 +220,7 @@ static int terms_split(struct slice terms, struct slice value[static TERMS], str
 
 static int too_large(enum term t, struct slice s, struct err *e)
 {
-	return err_set(e, TALLY_EINVAL, "%s=%.*s does not fit: 0x%llx is the most", term_name[t], SHOW(s),
+	return err_set(e, TALLY_EINVAL, "%s=%.*s is out of range (0x%llx at most)", term_name[t], SHOW(s),
 		       (unsigned long long)term_most[t]);
 }
 
@@ -320,7 +320,8 @@ static int filter_named(const struct ptt_pmu *pmu, struct slice s, uint32_t *ret
 	struct words there;
 
 	if (!place_parse(s, &at))
-		return err_set(e, TALLY_EINVAL, "filter=%.*s is no number, and no name like 0000:01:00.0", SHOW(s));
+		return err_set(e, TALLY_EINVAL, "invalid filter=%.*s (expected a number, or a name like 0000:01:00.0)",
+			       SHOW(s));
 	for (uint32_t function_bits = 0; function_bits <= 7; function_bits += 7)
 		for (uint32_t i = 0; i < pmu->nfilters; i++) {
 			const struct ptt_filter *f = &pmu->filter[i];
@@ -402,13 +403,13 @@ static int direction_value(struct slice s, uint8_t format, uint64_t *ret, struct
 			return 0;
 		}
 	if (table == FORMAT_8DW)
-		return err_set(e, TALLY_EINVAL,
-			       "direction=%.*s is none of format 8DW: 1 or out, 2 or in (P, NP, CPL B), "
-			       "3 or in-a (CPL A)",
-			       SHOW(s));
+		return err_set(
+			e, TALLY_EINVAL,
+			"invalid direction=%.*s for format 8DW; expected 1 or out, 2 or in (P, NP, CPL B), 3 or in-a "
+			"(CPL A)",
+			SHOW(s));
 	return err_set(e, TALLY_EINVAL,
-		       "direction=%.*s is none of format 4DW: 0 or in, 1 or out, 2 or both, "
-		       "3 or both-a",
+		       "invalid direction=%.*s for format 4DW; expected 0 or in, 1 or out, 2 or both, 3 or both-a",
 		       SHOW(s));
 }
 
@@ -427,7 +428,7 @@ static int type_value(struct slice s, uint64_t *ret, struct err *e)
 			;
 		if (i == COUNT(word))
 			return err_set(e, TALLY_EINVAL,
-				       "type=%.*s: \"%.*s\" is no type: p (1), np (2), cpl (4), joined by +",
+				       "type=%.*s: unknown type \"%.*s\"; expected p (1), np (2), cpl (4), joined by +",
 				       SHOW(whole), SHOW(one));
 	}
 	return 0;
@@ -440,7 +441,7 @@ static int format_value(struct slice s, uint64_t *ret, struct err *e)
 	*ret = slice_is(s, "8dw") ? FORMAT_8DW : FORMAT_4DW;
 	if (*ret == FORMAT_8DW || slice_is(s, "4dw"))
 		return 0;
-	return err_set(e, TALLY_EINVAL, "format=%.*s is no format: 0 or 4dw, 1 or 8dw", SHOW(s));
+	return err_set(e, TALLY_EINVAL, "invalid format=%.*s (expected 0 or 4dw, 1 or 8dw)", SHOW(s));
 }
 
 /* ---- an event ------------------------------------------------------------------------------- */
@@ -454,7 +455,8 @@ static int config_value(const struct slice value[static TERMS], struct ptt_ask *
 			return err_set(e, TALLY_EINVAL, "config holds all of an event already: leave it out, or %s",
 				       term_name[i]);
 	if (!slice_number(value[TERM_CONFIG], &v))
-		return err_set(e, TALLY_EINVAL, "config=%.*s is no number of 64 bits", SHOW(value[TERM_CONFIG]));
+		return err_set(e, TALLY_EINVAL, "invalid config=%.*s (expected a 64-bit number)",
+			       SHOW(value[TERM_CONFIG]));
 	ptt_ask_of_config(a, v);
 	return 0;
 }
@@ -494,10 +496,10 @@ static int rule_check_modifiers(struct slice s, enum ptt_profile f, struct err *
 {
 	for (size_t i = 0; i < s.n; i++) {
 		if (strchr("ukhGHI", s.p[i]) && s.p[i])
-			return err_set(e, TALLY_EINVAL,
-				       "modifier \"%c\" is not possible: packets pass in no mode of a CPU", s.p[i]);
+			return err_set(e, TALLY_EINVAL, "modifier \"%c\" does not apply: packets have no CPU mode",
+				       s.p[i]);
 		if (f == PTT_PROFILE_SPEC || !s.p[i] || !strchr("pPSDWe", s.p[i]))
-			return err_set(e, TALLY_EINVAL, "\"%.*s\" behind the event: a PTT event takes no modifier",
+			return err_set(e, TALLY_EINVAL, "\"%.*s\" after the event: a PTT event takes no modifier",
 				       SHOW(s));
 	}
 	return 0;
@@ -633,13 +635,13 @@ static int driver_check(const struct ptt_ask *a, const struct ptt_pmu *pmu, stru
 	if (rc < 0)
 		return rc;
 	if (a->direction >= DIRECTIONS)
-		return err_set(e, TALLY_EINVAL, "direction=%u: there are 0, 1, 2 and 3", a->direction);
+		return err_set(e, TALLY_EINVAL, "invalid direction=%u (expected 0, 1, 2 or 3)", a->direction);
 	if (!a->type || a->type & ~TYPES)
 		return err_set(e, TALLY_EINVAL,
-			       "type=%u: there are 1 (posted), 2 (non-posted), 4 (completions), and their sums",
+			       "invalid type=%u; expected 1 (posted), 2 (non-posted), 4 (completions), or a sum",
 			       a->type);
 	if (a->format > FORMAT_8DW)
-		return err_set(e, TALLY_EINVAL, "format=%u: there are 0 (4DW) and 1 (8DW)", a->format);
+		return err_set(e, TALLY_EINVAL, "invalid format=%u; expected 0 (4DW) or 1 (8DW)", a->format);
 	return 0;
 }
 
@@ -737,14 +739,13 @@ int ptt_tune_parse(const char *text, enum ptt_profile f, uint32_t *ret, struct e
 	if (s.n && s.p[s.n - 1] == '\n')
 		s.n--;
 	if (!slice_trim(s).n)
-		return err_set(e, TALLY_EINVAL, "there is no value: a tunable takes 0, 1 or 2");
+		return err_set(e, TALLY_EINVAL, "no value given (expected 0, 1 or 2)");
 	if (rule_is_blank(s.p[0]) || rule_is_blank(s.p[s.n - 1]))
-		return err_set(e, TALLY_EINVAL, "\"%.*s\" has a blank before or behind it: a tunable takes 0, 1 or 2",
-			       SHOW(s));
+		return err_set(e, TALLY_EINVAL, "invalid value \"%.*s\" with a blank (expected 0, 1 or 2)", SHOW(s));
 	if (s.p[0] == '-')
-		return err_set(e, TALLY_EINVAL, "%.*s is negative: a tunable takes 0, 1 or 2", SHOW(s));
+		return err_set(e, TALLY_EINVAL, "%.*s is negative (expected 0, 1 or 2)", SHOW(s));
 	if (!slice_decimal(s, &v))
-		return err_set(e, TALLY_EINVAL, "\"%.*s\" is no decimal number: a tunable takes 0, 1 or 2", SHOW(s));
+		return err_set(e, TALLY_EINVAL, "invalid value \"%.*s\" (expected 0, 1 or 2)", SHOW(s));
 	if (v > 65535 && f == PTT_PROFILE_DRIVER)
 		return err_set(e, TALLY_EINVAL, "%.*s: the driver takes no more than 65535", SHOW(s));
 	*ret = v < 65535 ? v : 65535;
@@ -811,15 +812,16 @@ int ptt_ring_parse(const char *text, enum ptt_profile f, size_t *ret, struct err
 	uint64_t bytes = RING_DEFAULT;
 
 	if (s.p && !ring_bytes(s, &bytes))
-		return err_set(e, TALLY_EINVAL, "-m %.*s is no size: bytes, or a number and K, M or G, as in 16M",
-			       SHOW(s));
+		return err_set(e, TALLY_EINVAL,
+			       "invalid size -m %.*s (expected bytes, or a number and K, M or G, e.g. 16M)", SHOW(s));
 	if (bytes < least)
 		return err_set(e, TALLY_EINVAL, "-m %.*s is too small%s: %s", SHOW(s),
 			       s.p[s.n - 1] <= '9' ? " (these are bytes, not pages)" : "",
-			       f == PTT_PROFILE_DRIVER ? "the driver takes 16M (its four buffers) or more" :
+			       f == PTT_PROFILE_DRIVER ? "the driver requires 16M (its four buffers) or more" :
 							 "a ring holds at least one buffer, 4M");
 	if (bytes & (bytes - 1) || bytes > RING_MOST)
-		return err_set(e, TALLY_EINVAL, "-m %.*s is no power of two up to 64G: 16M, 32M, 64M ...", SHOW(s));
+		return err_set(e, TALLY_EINVAL, "-m %.*s is not a power of two up to 64G (e.g. 16M, 32M, 64M)",
+			       SHOW(s));
 	*ret = bytes;
 	return 0;
 }

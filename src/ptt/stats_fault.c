@@ -18,7 +18,7 @@ const char *ptt_fault_name(enum ptt_fault f)
 		[PTT_FAULT_UNANSWERED] = "unanswered request",
 		[PTT_FAULT_UNEXPECTED_CPL] = "unexpected completion",
 		[PTT_FAULT_REUSED] = "tag reused while open",
-		[PTT_FAULT_EVICTED] = "given up: too many outstanding",
+		[PTT_FAULT_EVICTED] = "evicted: too many outstanding",
 		[PTT_FAULT_RESERVED] = "reserved type",
 	};
 	return (unsigned)f < PTT_FAULTS ? names[f] : "?";

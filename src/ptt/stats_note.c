@@ -64,12 +64,12 @@ static void note_direction(struct ptt_report *r)
 			 (ull)completions);
 	ptt_ask_of_config(&ask, d->config);
 	words = ptt_direction_text(ask.format, ask.direction);
-	note_say(
-		r, PTT_NOTE_DIRECTION,
-		"Direction %u of %s is %s%s, so %s can't be in the trace: they are counted apart, and are no errors.%s",
-		ask.direction, d->format == PTT_8DW ? "8DW" : "4DW", words ? words : "reserved",
-		(ask.type & 7) != 7 ? ", and not all types were selected" : "", hidden,
-		requests ? " A request that another device left unanswered isn't told from them." : "");
+	note_say(r, PTT_NOTE_DIRECTION,
+		 "Direction %u of %s is %s%s, so %s cannot be in the trace. They are counted separately, not "
+		 "as errors.%s",
+		 ask.direction, d->format == PTT_8DW ? "8DW" : "4DW", words ? words : "reserved",
+		 (ask.type & 7) != 7 ? ", and not all types were selected" : "", hidden,
+		 requests ? " A request that a device left unanswered looks the same." : "");
 }
 
 /* Which directions of a link a record is of isn't in the record; what matches tells. */
@@ -82,20 +82,20 @@ static void note_matching(struct ptt_report *r)
 		hidden |= hidden_by(&r->device[i]) != 0;
 	if (r->matched && hidden && r->answered == 0 && requests + r->cls[TLP_CPL] != 0)
 		note_say(r, PTT_NOTE_NO_LATENCY,
-			 "No latency: no request is here with its completion. 4DW with direction 2 has both for what "
-			 "devices ask, direction 3 for what the host asks.");
+			 "No latency: the trace has no request together with its completion. 4DW with direction 2 has "
+			 "both for requests of devices, direction 3 for requests of the host.");
 	else if (!r->matched)
 		note_say(r, PTT_NOTE_NO_MATCHING,
-			 "Requests were not matched with completions: no latency, nothing is known "
-			 "of unanswered requests.");
+			 "Requests were not matched with completions: there is no latency, and unanswered requests "
+			 "are unknown.");
 	else if (r->requests + r->unanswerable == 0 && r->cls[TLP_CPL] != 0)
 		note_say(r, PTT_NOTE_NO_REQUESTS,
-			 "No latency: there are completions, but none of their requests. They "
-			 "go the other way on the link: trace both ways (4DW, direction 2 or 3).");
+			 "No latency: the trace has completions, but none of their requests. Those go in the other "
+			 "direction of the link: trace both (4DW, direction 2 or 3).");
 	else if (r->requests + r->unanswerable != 0 && r->cls[TLP_CPL] == 0)
 		note_say(r, PTT_NOTE_NO_COMPLETIONS,
-			 "No latency: there are requests, but no completions. They go the other "
-			 "way on the link, or were filtered out by type: trace both ways (4DW, direction 2 or 3).");
+			 "No latency: the trace has requests, but no completions. Those go in the other direction of "
+			 "the link, or the event's types leave them out: trace both (4DW, direction 2 or 3).");
 	else if (requests != 0 && r->answered < requests / 10 && unexpected > r->cls[TLP_CPL] / 10 * 9)
 		note_say(
 			r, PTT_NOTE_OTHER_SIDE,
@@ -118,11 +118,11 @@ static void note_silent(struct ptt_report *r)
 		n++;
 	}
 	if (n != 0)
-		note_say(
-			r, PTT_NOTE_SILENT,
-			"None of %llu requests of %u requester%s was answered: the answers go a way that isn't in the "
-			"trace (those to a host's own reads come as CPL A: direction 3). They are counted apart, as unanswerable.",
-			(ull)requests, n, n == 1 ? "" : "s");
+		note_say(r, PTT_NOTE_SILENT,
+			 "None of %llu requests of %u requester%s was answered: their completions take a path that "
+			 "the trace does not show (those to reads of the host are CPL A: direction 3). They are "
+			 "counted separately, as unanswerable.",
+			 (ull)requests, n, n == 1 ? "" : "s");
 }
 
 /* Of bare records nothing says which way they went. */
@@ -153,12 +153,11 @@ static void note_time(struct ptt_report *r)
 	}
 	if (unknown)
 		note_say(r, PTT_NOTE_TIME_UNKNOWN,
-			 "Whether Time is absolute or a delta is not known, or differs between "
-			 "devices.");
+			 "Whether Time is absolute or a delta is unknown, or differs between devices.");
 	else if (unsure)
 		note_say(r, PTT_NOTE_TIME_UNSURE,
-			 "Time was taken as %s, but the records don't prove it. If that is wrong, so are "
-			 "all times and latencies.",
+			 "Time was read as %s, but the records do not prove it. If that is wrong, so are all times "
+			 "and latencies.",
 			 r->time == PTT_TIME_DELTA ? "a delta" : "absolute");
 	if (r->strays)
 		note_say(
@@ -171,8 +170,8 @@ static void note_time(struct ptt_report *r)
 			 "4DW records have 11 bits of time: a gap of 2048 ticks or more between two "
 			 "records looks shorter than it was. Spans and latencies are then too small, rates too high.");
 		note_say(r, PTT_NOTE_4DW_FIELDS,
-			 "4DW records don't tell traffic class, poisoning, digest, prefix, no-snoop and "
-			 "ID-based ordering: these are counted as absent.");
+			 "4DW records do not have traffic class, poisoning, digest, prefix, no-snoop and ID-based "
+			 "ordering: these count as absent.");
 	}
 	if (r->ndevices > 1)
 		note_say(
@@ -212,8 +211,8 @@ static void note_evicted(const struct ptt_stats *s, struct ptt_report *r)
 		open += r->device[i].outstanding_peak;
 	if (r->fault_count[PTT_FAULT_EVICTED] != 0 || open > s->match->most)
 		note_say(r, PTT_NOTE_EVICTED,
-			 "More than %u requests may have been open at once. Each part that was counted keeps so "
-			 "many, and gives up the oldest of more: with another number of threads, others are given up.",
+			 "More than %u requests may have been open at once. Each thread keeps that many and evicts "
+			 "the oldest, so another number of threads evicts others.",
 			 s->match->most);
 }
 
@@ -226,7 +225,7 @@ static void note_cuts(const struct ptt_stats *s, struct ptt_report *r)
 	note_evicted(s, r);
 	if (r->peak_is_bound && r->peak_known)
 		note_say(r, PTT_NOTE_PEAK_BOUND,
-			 "Peaks of outstanding requests are upper bounds: the trace was counted in parts.");
+			 "Peaks of outstanding requests are upper bounds: several threads counted the trace.");
 }
 
 /* Requests of the last moments may only have been cut off by the end. */
@@ -241,25 +240,24 @@ static void note_in_flight(const struct ptt_stats *s, struct ptt_report *r)
 		young += s->open_age.bucket[i];
 	if (young != 0)
 		note_say(r, PTT_NOTE_IN_FLIGHT,
-			 "%llu of %llu unanswered requests may have been under way at the end: they were no "
-			 "older than the slowest that was answered.",
+			 "%llu of %llu unanswered requests may have been in flight at the end: they were no older "
+			 "than the slowest answered one.",
 			 (ull)young, (ull)r->fault_count[PTT_FAULT_UNANSWERED]);
 }
 
 static void note_duplicates(struct ptt_report *r)
 {
 	if (r->duplicates != 0)
-		note_say(
-			r, PTT_NOTE_DUPLICATES,
-			"%llu records are duplicates: requests and completions between two devices come in at one port and go "
-			"out at another, and this trace holds both. They are counted once.",
-			(ull)r->duplicates);
+		note_say(r, PTT_NOTE_DUPLICATES,
+			 "%llu records are duplicates: a packet between two devices comes in at one port and goes out "
+			 "at another, and this trace has both. Each counts once.",
+			 (ull)r->duplicates);
 	if (r->posted_twice != 0)
-		note_say(
-			r, PTT_NOTE_POSTED_TWICE,
-			"Up to %llu of %llu posted requests may be duplicates of others that are alike. No answer tells, and "
-			"an interrupt is like the last one: so all are counted, and writes between devices may count twice.",
-			(ull)r->posted_twice, (ull)r->cls[TLP_P]);
+		note_say(r, PTT_NOTE_POSTED_TWICE,
+			 "Up to %llu of %llu posted requests may be duplicates. A posted request has no completion "
+			 "that would show it, and two interrupts look alike, so all are counted: writes between "
+			 "devices may count twice.",
+			 (ull)r->posted_twice, (ull)r->cls[TLP_P]);
 }
 
 void stats_notes(const struct ptt_stats *s, struct ptt_report *r)

@@ -404,10 +404,10 @@ static void report_requests(struct tally_trace *t, struct file_records *r)
 		trace_note(t, "%llu request%s fired no transaction: the event's direction can't show their completions",
 			   hidden, hidden == 1 ? "" : "s");
 	if (apart)
-		trace_note(
-			t,
-			"%llu requests of %llu requester%s fired no transaction: none was answered, if the answers don't go a way that isn't in the trace",
-			apart, silent, silent == 1 ? "" : "s");
+		trace_note(t,
+			   "%llu requests of %llu requester%s fired no transaction: none was answered, or the trace "
+			   "does not show their completions",
+			   apart, silent, silent == 1 ? "" : "s");
 	if (all.open)
 		trace_note(t, "%llu unanswered request%s fired no transaction", (unsigned long long)all.open,
 			   all.open == 1 ? "" : "s");
