@@ -5,6 +5,7 @@
  * execname goes straight into a key or record.  Its bound is its type's size; what it does not fill is zero.
  */
 #include "dlang/lower_int.h"
+#include <assert.h>
 
 /* Behind `from` bytes of a string that were put into `size`: pads, or cuts and keeps a NUL last. */
 static void end_string(struct lw *l, ir_obj o, uint32_t off, uint32_t size, uint32_t from)
@@ -519,5 +520,6 @@ ir_reg lw_string_number(struct lw *l, const struct d_node *n)
 {
 	if (n->call == CALL_strlen)
 		return lw_string_length(l, lw_string_argument(l, n->arg[0]), n->arg[0]->type->size);
+	assert(n->call == CALL_index || n->call == CALL_rindex); /* else a row of call.def has no lowering */
 	return string_index(l, n);
 }

@@ -5,6 +5,7 @@
  * What makes a string of a number writes digits from the end of a temporary, and cuts the string out of it.
  */
 #include "dlang/lower_int.h"
+#include <assert.h>
 
 /* ---- numbers ------------------------------------------------------------------------ */
 
@@ -446,6 +447,7 @@ void lw_subr_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off
 		lw_subr_net(l, n, o, off, size);
 		break;
 	default:
+		assert(n->call == CALL_copyinstr); /* else a row of call.def has no lowering */
 		subr_copyinstr(l, n, o, off, size);
 	}
 }
