@@ -375,7 +375,7 @@ struct d_unit {
 	struct d_sym **agg;
 	uint32_t naggs, capaggs;
 	/* strsize is a multiple of 8, and has room for strmost characters and a NUL, which is the most that a string has */
-	uint32_t strsize, strmost, stackframes, ustackframes;
+	uint32_t strsize, strmost, stackframes, ustackframes, jstackframes;
 	uint32_t scratchsize;
 	bool uses_scratch;                                        /* some clause calls alloca() or its like */
 	bool destructive, uses_user_symbols, uses_kernel_symbols; /* copied to the program by lower */

@@ -293,8 +293,8 @@ static int constant_arg(struct d_unit *u, struct d_node *n, unsigned i, int64_t 
 
 static int cook_stack(struct d_unit *u, struct d_node *n)
 {
-	bool user = n->call == CALL_ustack;
-	int64_t frames = user ? u->ustackframes : u->stackframes, strsize;
+	bool user = n->call != CALL_stack;
+	int64_t frames = n->call == CALL_jstack ? u->jstackframes : user ? u->ustackframes : u->stackframes, strsize;
 	int rc = 0;
 	if (n->narg > d_calls[n->call].max)
 		return d_fail(u, n->line, user ? D_USTACK_PROTO : D_STACK_PROTO,

@@ -398,10 +398,11 @@ struct d_env {
 	int (*module)(void *arg, const char *name, struct err *e); /* the same of a module of the kernel */
 	/* #pragma D option NAME[=VALUE]: 0, or negative with words in e. */
 	int (*option)(void *arg, const char *name, const char *value, struct err *e);
-	uint32_t strsize, stackframes, ustackframes; /* read after all pragmas through sizes() if not NULL */
-	uint32_t keys_most;                          /* of a variable with keys; 0: D_KEYS_MOST */
-	uint32_t scratchsize;                        /* bytes that alloca() has in a clause */
-	uint32_t maxframes;                          /* what stack(n) and ustack(n) get at most; 0: D_FRAMES_MOST */
+	uint32_t strsize, stackframes, ustackframes,
+		jstackframes; /* read after all pragmas through sizes() if not NULL */
+	uint32_t keys_most;   /* of a variable with keys; 0: D_KEYS_MOST */
+	uint32_t scratchsize; /* bytes that alloca() has in a clause */
+	uint32_t maxframes;   /* what stack(n) and ustack(n) get at most; 0: D_FRAMES_MOST */
 	void (*sizes)(void *arg, struct d_env *env);
 	bool empty_ok;      /* -Z: descriptions that match nothing are fine */
 	bool no_program_ok; /* -xempty: a source without any program is fine */

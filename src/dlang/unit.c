@@ -183,6 +183,7 @@ static void read_sizes(struct d_unit *u)
 	u->scratchsize = u->env.scratchsize != 0 ? u->env.scratchsize : 256;
 	u->stackframes = u->env.stackframes != 0 ? u->env.stackframes : 20;
 	u->ustackframes = u->env.ustackframes != 0 ? u->env.ustackframes : 100;
+	u->jstackframes = u->env.jstackframes != 0 ? u->env.jstackframes : 50;
 }
 
 int d_compile(struct d_unit *u, const struct d_program **ret, struct err *e, struct err *why)

@@ -79,6 +79,7 @@ static void env_sizes(void *arg, struct d_env *env)
 	env->scratchsize = (uint32_t)t->opt.v[OPT_scratchsize];
 	env->stackframes = frames_most(t, OPT_stackframes);
 	env->ustackframes = frames_most(t, OPT_ustackframes);
+	env->jstackframes = frames_most(t, OPT_jstackframes);
 	env->maxframes = t->opt.v[OPT_maxframes] < D_FRAMES_MOST ? (uint32_t)t->opt.v[OPT_maxframes] : D_FRAMES_MOST;
 	env->defaultargs = t->opt.v[OPT_defaultargs];
 	env->errtags = t->opt.v[OPT_errtags];

@@ -1,5 +1,0 @@
-BEGIN
-{
-	jstack();
-}
-/* expect-error 3: D_UNSUPPORTED jstack( ) is not supported yet */
