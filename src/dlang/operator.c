@@ -144,13 +144,24 @@ static int integers_only(struct d_unit *u, const struct d_node *n)
 	return d_fail(u, n->line, D_OP_INT, "operator %s requires operands of integral type", op_text(n));
 }
 
+/* What a constant shifted left needs: a longer type where its own would lose bits, as a literal of that value has. */
+static const struct d_type *shifted_constant_type(struct d_unit *u, const struct d_node *n, const struct d_type *t)
+{
+	const struct d_type *wide = u->base[t->is_signed ? B_LONG : B_ULONG];
+	if (n->op != OP_SHL || n->a->kind != N_INT || n->b->kind != N_INT)
+		return t;
+	return fold_binary(OP_SHL, t, n->a->ival, n->b->ival) == fold_binary(OP_SHL, wide, n->a->ival, n->b->ival) ?
+		       t :
+		       wide;
+}
+
 static int type_shift(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
 	int rc = integers_only(u, n);
 	if (rc < 0)
 		return rc;
-	n->type = type_promote(u, n->a);
+	n->type = shifted_constant_type(u, n, type_promote(u, n->a));
 	if ((rc = convert(u, &n->a, n->type)) < 0)
 		return rc;
 	return op_fold_constant(u, np);
