@@ -315,11 +315,19 @@ x"
 }
 
 @test "-x rawbytes shows texts as bytes" {
-  run vm -qn 'struct { char c[8]; } s; BEGIN { s.c[0] = 65; trace(s.c); exit(0); }'
+  run vm -qn 'BEGIN { trace("A"); exit(0); }'
   said 0 "A"
-  run vm -x rawbytes -qn 'struct { char c[8]; } s; BEGIN { s.c[0] = 65; trace(s.c); exit(0); }'
+  run vm -x rawbytes -qn 'BEGIN { trace("A"); exit(0); }'
   [ "$status" -eq 0 ]
   has "0: 41 "
+}
+
+@test "-x rawbytes shows as many bytes of a text as it has room for, and its NUL" {
+  run vm -x rawbytes -x strsize=5 -qn 'BEGIN { x = "12"; trace(x); trace("abcdefgh"); trace(substr(x, 1)); exit(0); }'
+  [ "$status" -eq 0 ]
+  has "0: 31 32 00 00 00 00  "
+  has "0: 61 62 63 64 65 00  "
+  has "0: 32 00 00 00 00 00  "
 }
 
 @test "-x cpu refuses a CPU that is not there" {

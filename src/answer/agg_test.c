@@ -67,9 +67,11 @@ static void a_stack_key_takes_lines_and_the_value_follows(void **state)
 static void integer_keys_have_columns_of_their_size(void **state)
 {
 	(void)state;
-	struct an_row rows[] = { { KEYS(INT(-1, 8), INT(-2, 4), UINT(3, 2), INT(-4, 1), UINT(-1, 4)), .sum = -5 } };
-	struct an_agg a = { .name = "", .fn = AGG_SUM, .value_signed = true, .row = rows, .nrows = 1 };
-	ASSERT_AGG(&a, "               -1       -2     3  -4 4294967295               -5\n");
+	struct an_row rows[] = { { KEYS(INT(-1, 8), INT(-2, 4), UINT(3, 2), INT(-4, 1), UINT(-1, 4)), .sum = -5 },
+				 { KEYS(INT(-3, 8), INT(2, 4), INT(-1, 2), INT(4, 1), UINT(0, 4)), .sum = -5 } };
+	struct an_agg a = { .name = "", .fn = AGG_SUM, .value_signed = true, .row = rows, .nrows = 2 };
+	ASSERT_AGG(&a, "               -1       -2     3 252 4294967295               -5\n"
+		       "               -3        2 65535   4        0               -5\n");
 }
 
 static void an_empty_aggregation_prints_nothing(void **state)
@@ -173,13 +175,29 @@ static void rows_are_sorted_by_value_then_key(void **state)
 		{ KEYS(STR("a"), INT(-2, 4)), .sum = 2 },
 	};
 	struct an_agg a = { .name = "", .fn = AGG_SUM, .value_signed = true, .row = rows, .nrows = COUNT(rows) };
-	ASSERT_ORDER(&a, NULL, "c-3 a-2 a2 b1");
-	ASSERT_ORDER(&a, (&(struct an_sort){ .reverse = true }), "b1 a2 a-2 c-3");
-	ASSERT_ORDER(&a, (&(struct an_sort){ .by_key = true }), "a-2 a2 b1 c-3");
-	ASSERT_ORDER(&a, (&(struct an_sort){ .by_key = true, .keypos = 1 }), "c-3 a-2 b1 a2");
-	ASSERT_ORDER(&a, (&(struct an_sort){ .by_key = true, .keypos = 9 }), "a-2 a2 b1 c-3");
+	ASSERT_ORDER(&a, NULL, "c-3 a2 a-2 b1");
+	ASSERT_ORDER(&a, (&(struct an_sort){ .reverse = true }), "b1 a-2 a2 c-3");
+	ASSERT_ORDER(&a, (&(struct an_sort){ .by_key = true }), "a2 a-2 b1 c-3");
+	ASSERT_ORDER(&a, (&(struct an_sort){ .by_key = true, .keypos = 1 }), "b1 a2 c-3 a-2");
+	ASSERT_ORDER(&a, (&(struct an_sort){ .by_key = true, .keypos = 9 }), "a2 a-2 b1 c-3");
 	a.value_signed = false; /* -1 is the greatest now */
-	ASSERT_ORDER(&a, NULL, "a-2 a2 b1 c-3");
+	ASSERT_ORDER(&a, NULL, "a2 a-2 b1 c-3");
+}
+
+static void negative_keys_of_every_size_come_behind_the_others(void **state)
+{
+	(void)state;
+	static const uint8_t width[] = { 1, 2, 4, 8 };
+	for (size_t i = 0; i < COUNT(width); i++) {
+		struct an_row rows[] = {
+			{ KEYS(INT(-1, width[i])), .sum = 1 },
+			{ KEYS(INT(1, width[i])), .sum = 1 },
+			{ KEYS(INT(-2, width[i])), .sum = 1 },
+			{ KEYS(INT(0, width[i])), .sum = 1 },
+		};
+		struct an_agg a = { .name = "", .fn = AGG_COUNT, .row = rows, .nrows = COUNT(rows) };
+		ASSERT_ORDER(&a, NULL, "0 1 -2 -1");
+	}
 }
 
 static void unsigned_keys_are_compared_unsigned(void **state)
@@ -257,6 +275,7 @@ int main(void)
 		cmocka_unit_test(stddev_is_the_root_of_a_128_bit_variance),
 		cmocka_unit_test(histograms_are_worth_label_times_count),
 		cmocka_unit_test(rows_are_sorted_by_value_then_key),
+		cmocka_unit_test(negative_keys_of_every_size_come_behind_the_others),
 		cmocka_unit_test(unsigned_keys_are_compared_unsigned),
 		cmocka_unit_test(averages_are_sorted_as_averages),
 		cmocka_unit_test(histograms_are_sorted_by_weight_then_by_their_zeros),

@@ -68,7 +68,7 @@ static int record_column_width(enum column kind, uint8_t bytes)
 static void record_put_text(struct buf *to, const struct an_value *v, int width, bool quiet)
 {
 	if (v->kind != SLOT_FLOAT && !an_printable(v)) {
-		an_hexdump(to, v->s, v->kind == SLOT_BYTES ? v->len : an_text_len(v));
+		an_hexdump(to, v->s, v->raw || v->kind == SLOT_BYTES ? v->len : an_text_len(v));
 		return;
 	}
 	if (!quiet)
@@ -108,8 +108,10 @@ void an_datum(struct buf *to, const struct an_value *v, unsigned stackindent)
 	if (an_is_stack(v)) {
 		an_stack(to, v, stackindent);
 	} else if (v->kind == SLOT_INT) {
+		struct an_value key = *v;
+		key.is_signed &= v->width > 2; /* as dtrace(1) shows them: narrow keys without a sign */
 		buf_putc(to, ' ');
-		an_decimal(to, v, record_column_width(KEY, v->width));
+		an_decimal(to, &key, record_column_width(KEY, v->width));
 	} else {
 		record_put_text(to, v, 50, false);
 	}

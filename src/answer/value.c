@@ -147,7 +147,6 @@ int an_compare(const struct an_value *a, const struct an_value *b)
 		bool nameless = a->s == NULL && b->s == NULL;
 		return nameless ? AN_ORDER((uint64_t)a->i, (uint64_t)b->i) : c;
 	}
-	if (a->is_signed && b->is_signed)
-		return AN_ORDER(a->i, b->i);
+	/* dtrace(1)'s order: negative integers come behind the others. */
 	return AN_ORDER(an_bits(a), an_bits(b));
 }

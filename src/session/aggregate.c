@@ -296,7 +296,7 @@ int aggs_printa(struct tally_trace *t, const struct d_action *a)
 	return rc;
 }
 
-/* The aggregations that no printa() showed. */
+/* The aggregations that no printa() showed. What turns the order of rows round turns theirs round, too. */
 int aggs_print_rest(struct tally_trace *t)
 {
 	struct an_sort sort = agg_sorting(t);
@@ -305,7 +305,8 @@ int aggs_print_rest(struct tally_trace *t)
 	t->emit.ops->rest(&t->emit);
 	for (uint32_t i = 0; i < t->prog->naggs; i++)
 		snapshot_drop(&t->agg[i]);
-	for (uint32_t i = 0; rc >= 0 && i < t->prog->naggs; i++) {
+	for (uint32_t n = 0; rc >= 0 && n < t->prog->naggs; n++) {
+		uint32_t i = sort.reverse ? t->prog->naggs - 1 - n : n;
 		struct view w;
 
 		if (t->agg[i].printed && !t->emit.ops->again)

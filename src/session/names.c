@@ -149,6 +149,24 @@ static int stack_value(struct tally_trace *t, struct arena *a, const struct slot
 
 /* ---- slots ------------------------------------------------------------------------ */
 
+/* A string that is shown as bytes has room for strsize of them and a NUL, however short its text and its slot are. */
+static int string_with_padding(const struct tally_trace *t, struct arena *a, struct an_value *v)
+{
+	size_t room = (size_t)t->opt.v[OPT_strsize] + 1;
+	char *s;
+
+	if (room < v->len)
+		room = v->len;
+	s = arena_alloc(a, room);
+	if (!s)
+		return -TALLY_ENOMEM;
+	memset(s, 0, room);
+	memcpy(s, v->s, v->len);
+	v->s = s;
+	v->len = room;
+	return 0;
+}
+
 int slot_value(struct tally_trace *t, struct arena *a, const struct slot *s, const void *bytes, bool in_key,
 	       struct an_value *ret)
 {
@@ -167,7 +185,7 @@ int slot_value(struct tally_trace *t, struct arena *a, const struct slot *s, con
 	case SLOT_STRING:
 		ret->s = p;
 		ret->len = strnlen(p, s->size);
-		return 0;
+		return ret->raw ? string_with_padding(t, a, ret) : 0;
 	case SLOT_BYTES:
 		ret->s = p;
 		ret->len = s->bytes;

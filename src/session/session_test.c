@@ -255,6 +255,23 @@ static void rows_are_sorted_by_value_and_then_by_key(void **state)
 	       "2 4 3 1 \n");
 }
 
+static void a_reverse_order_turns_the_aggregations_round_too(void **state)
+{
+	(void)state;
+	expect("#pragma D option aggsortrev\nBEGIN { @a[1] = sum(1); @a[2] = sum(2); @b = sum(3); }",
+	       "\n"
+	       "                3\n"
+	       "        2                2\n"
+	       "        1                1\n");
+}
+
+static void a_constant_that_is_shifted_out_of_int_keeps_its_bits(void **state)
+{
+	(void)state;
+	expect("BEGIN { printf(\"%x %d %d %d %x\", (1 << 63) - 1, 1 << 40, sizeof(1 << 31), sizeof(1 << 30), 1U << 32); }",
+	       "7fffffffffffffff 1099511627776 8 4 100000000\n");
+}
+
 static void quantize_prints_its_distribution(void **state)
 {
 	(void)state;
@@ -954,6 +971,8 @@ int main(void)
 		cmocka_unit_test(the_status_of_exit_stays),
 		cmocka_unit_test(aggregations_are_printed_at_exit),
 		cmocka_unit_test(rows_are_sorted_by_value_and_then_by_key),
+		cmocka_unit_test(a_reverse_order_turns_the_aggregations_round_too),
+		cmocka_unit_test(a_constant_that_is_shifted_out_of_int_keeps_its_bits),
 		cmocka_unit_test(quantize_prints_its_distribution),
 		cmocka_unit_test(lquantize_prints_its_distribution),
 		cmocka_unit_test(printa_shows_and_clear_keeps_the_keys),
