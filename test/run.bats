@@ -159,6 +159,17 @@ end" ]
   has "error 4"
 }
 
+@test "arg2 of ERROR is the number of the clause that faulted, as its message has it" {
+  needs_bpf
+  program='ERROR { printf("%d", arg2); } BEGIN { x = 0; } BEGIN { trace(1 / x); } BEGIN { exit(0); }'
+  run --separate-stderr "$TALLY" trace -qn "$program"
+  [ "$status" -eq 0 ]
+  [ "${lines[0]}" = 2 ]
+  [[ "$stderr" == *"dt_clause_2 "* ]]
+  run --separate-stderr vm -qn "$program"
+  [ "${lines[0]}" = 2 ]
+}
+
 @test "vtimestamp and ppid are read from the kernel" {
   needs_bpf
   run "$TALLY" trace -qn 'BEGIN { printf("%d %d\n", vtimestamp > 0, ppid > 0); exit(0); }'

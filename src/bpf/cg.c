@@ -284,6 +284,7 @@ static void fault_exit(struct cg *g, uint32_t k, uint32_t end)
 		cg_ins(g, I_STORE_IMM(W, R10, FP_ERR, (int32_t)(g->epid | D_EPID_ERROR)));
 	}
 	cg_ins(g, I_STORE_IMM(DW, R10, FP_RESUME, (int32_t)k));
+	cg_ins(g, I_STORE_IMM(DW, R10, FP_FAULTED, (int32_t)g->clause->id));
 	cg_jmp(g, g->errblk);
 	g->faults = true;
 }

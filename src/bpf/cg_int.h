@@ -9,13 +9,14 @@
 
 /* The top of the stack is glue, below it come spilled registers, then objects. */
 enum {
-	FP_KEY = -8,     /* a u32 key of an array */
-	FP_DROPS = -16,  /* address of this program's struct img_drops */
-	FP_TMP = -48,    /* 32 bytes: a first value, or what a helper writes */
-	FP_ERR = -72,    /* an error record (D_ERROR_RECORD bytes) */
-	FP_RESUME = -80, /* number of the clause that faulted */
-	FP_CALL = -88,   /* address of the row of this system call */
-	FP_SPILL = -88,  /* spilled registers lie below */
+	FP_KEY = -8,      /* a u32 key of an array */
+	FP_DROPS = -16,   /* address of this program's struct img_drops */
+	FP_TMP = -48,     /* 32 bytes: a first value, or what a helper writes */
+	FP_ERR = -72,     /* an error record (D_ERROR_RECORD bytes) */
+	FP_RESUME = -80,  /* number of the clause that faulted, in its program */
+	FP_FAULTED = -88, /* and in the script */
+	FP_CALL = -96,    /* address of the row of this system call */
+	FP_SPILL = -96,   /* spilled registers lie below */
 };
 #define STACK_OBJECT_MOST 128u /* larger objects live in scratch memory */
 #define SCRATCH_MOST 32768u    /* a per-CPU value may not be larger */

@@ -404,10 +404,13 @@ static void bi_pc(struct cg *g, bool user)
 	cg_put(g, other);
 }
 
-/* Arguments of ERROR (DTrace guide, "dtrace provider"): epid, action, offset, fault, value. */
+/* Arguments of ERROR (DTrace guide, "dtrace provider"): epid, clause, offset, fault, value. The guide's arg2 is an action;
+ * where all actions of a clause are one program it is the number of the clause, which the message has, too. */
 static void bi_error_arg(struct cg *g, unsigned n)
 {
-	static const int16_t off[] = { [1] = FP_ERR, [3] = FP_ERR + 8, [4] = FP_ERR + 8, [5] = FP_ERR + 16 };
+	static const int16_t off[] = {
+		[1] = FP_ERR, [2] = FP_FAULTED, [3] = FP_ERR + 8, [4] = FP_ERR + 8, [5] = FP_ERR + 16
+	};
 
 	if (n >= COUNT(off) || !off[n]) {
 		cg_imm(g, R0, 0);
