@@ -45,6 +45,18 @@ openat 2 5"
 10 10 0 0 700"
 }
 
+@test "the first call that is seen to begin is seen to end, though its process makes calls all the time" {
+  needs_bpf
+  sh -c 'while :; do kill -0 $$; done' &
+  local busy=$!
+  for _ in 1 2 3 4 5 6 7 8; do
+    trace -n 'BEGIN { ended = 0; }' -n 'syscall::kill:entry /pid == $1 && n++ == 1/ { printf("%d", ended); exit(0); }' \
+      -n 'syscall::kill:return /pid == $1 && n/ { ended++; }' "$busy" || break
+  done >"$BATS_TEST_TMPDIR/ended"
+  kill "$busy"
+  [ "$(uniq -c "$BATS_TEST_TMPDIR/ended" | tr -s ' ')" = " 8 1" ]
+}
+
 @test "clauses of one program fire for their own calls only, each with its own probe, id and epid" {
   needs_bpf
   run trace -c "$PROGS/calls" "${between[@]}" \

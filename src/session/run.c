@@ -145,9 +145,13 @@ static int run_arm(struct tally_trace *t)
 			rc = attach_events(t, i);
 		else if (p->arm == ARM_TICK)
 			rc = add_tick(t, i);
-		else if (p->call)
+		else if (p->call && p->arm != ARM_ENTRY)
 			rc = attach_calls(t, i);
 	}
+	/* Behind those of ends: what a call's beginning sets off is seen to end. */
+	for (uint32_t i = 0; rc >= 0 && i < t->img->nprogs; i++)
+		if (probe_of(t, i)->call && probe_of(t, i)->arm == ARM_ENTRY)
+			rc = attach_calls(t, i);
 	if (rc >= 0 && t->eng->k && t->prog->uses_user_symbols) {
 		rc = k_task_watch(t->eng->k, &e);
 		if (rc < 0)
