@@ -162,6 +162,15 @@ x"
   said 0 "x"
 }
 
+@test "-C takes a C header that defines inline functions" {
+  command -v cpp >/dev/null || skip "no cpp"
+  cd "$BATS_TEST_TMPDIR"
+  printf '__extension__ static __inline int\ntwice (int x)\n{\n  { return x + x; }\n}\nstatic __inline__ int one(void) { return 1; }\n' >h.h
+  printf '#include "h.h"\nBEGIN { trace(7); exit(0); }\n' >h.d
+  run vm -qC -s h.d
+  said 0 "7"
+}
+
 @test "-C runs cpp with -D, -U and -I in their order, and lines keep their numbers" {
   command -v cpp >/dev/null || skip "no cpp"
   cd "$BATS_TEST_TMPDIR"; mkdir inc; echo '#define WIDTH 40' >inc/width.h

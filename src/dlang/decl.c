@@ -895,6 +895,23 @@ static int decl_declare_name(struct parser *ps, const struct specs *sp, const ch
 	return declare_variable(ps, sp, name, t);
 }
 
+/* { ... } of a function that a C header defines: no part of D, and read over. The last '}' stays the token, as a ';' does. */
+static int decl_skip_body(struct parser *ps)
+{
+	uint32_t line = ps->tok.line;
+	unsigned depth = 0;
+	for (;;) {
+		depth += at(ps, T_LBRACE);
+		depth -= at(ps, T_RBRACE);
+		if (depth == 0)
+			return 0;
+		if (lex_next(ps) < 0)
+			return -TALLY_ESYNTAX;
+		if (at(ps, T_END))
+			return d_fail(ps->u, line, D_SYNTAX, "syntax error: the function's \"{\" has no \"}\"");
+	}
+}
+
 int parse_declaration(struct parser *ps)
 {
 	struct specs sp = { 0 };
@@ -920,6 +937,8 @@ int parse_declaration(struct parser *ps)
 				      "assign in BEGIN)");
 		if ((rc = decl_declare_name(ps, &sp, name, t)) < 0)
 			return rc;
+		if (t->kind == TY_FUNC && name != NULL && at(ps, T_LBRACE))
+			return decl_skip_body(ps);
 	} while ((rc = accept_token(ps, T_COMMA)) > 0);
 	return rc < 0 ? rc : at(ps, T_SEMI) ? 0 : lex_syntax(ps);
 }

@@ -9,8 +9,12 @@
 
 #include "session/session_int.h"
 
-/* what the guide promises to programs ("D Compiler and Libraries", predefined names) */
-static const char *const predefined[] = { "-D__SUNW_D=1", "-D__SUNW_D_64=1", "-D__SUNW_D_VERSION=0x02000000" };
+/* What the guide promises to programs ("D Compiler and Libraries", predefined names); and words of C headers that say
+ * nothing about a type, which D's grammar has no place for. */
+static const char *const predefined[] = {
+	"-D__SUNW_D=1", "-D__SUNW_D_64=1", "-D__SUNW_D_VERSION=0x02000000",
+	"-D__inline=",  "-D__inline__=",   "-D__extension__=",
+};
 
 static const struct {
 	uint16_t option;
