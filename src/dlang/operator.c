@@ -123,12 +123,25 @@ static int op_fold_constant(struct d_unit *u, struct d_node **np)
 	return fold_int(u, np, fold_binary(n->op, n->a->type, n->a->ival, n->b->ival));
 }
 
+/* A sum or product of int constants that no int holds is a long, as the constant that is its value would be:
+ * 30 * 1000000000 are the nanoseconds of half a minute. */
+static const struct d_type *op_constant_type(struct d_unit *u, const struct d_node *n, const struct d_type *t)
+{
+	if (t != u->base[B_INT] || n->a->kind != N_INT || n->b->kind != N_INT)
+		return t;
+	int64_t v = n->op == OP_ADD ? n->a->ival + n->b->ival :
+		    n->op == OP_SUB ? n->a->ival - n->b->ival :
+		    n->op == OP_MUL ? n->a->ival * n->b->ival :
+				      0;
+	return v == (int32_t)v ? t : u->base[B_LONG];
+}
+
 /* The usual arithmetic conversions, and folding. */
 static int op_usual_conversions(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
 	int rc;
-	n->type = type_common(u, n->a, n->b);
+	n->type = op_constant_type(u, n, type_common(u, n->a, n->b));
 	if ((rc = convert(u, &n->a, n->type)) < 0 || (rc = convert(u, &n->b, n->type)) < 0)
 		return rc;
 	return op_fold_constant(u, np);

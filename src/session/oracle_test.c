@@ -93,8 +93,10 @@ static void c_binary(struct gen *g, unsigned depth, const char * not )
 	     wide = shifts && pick(g, 2);
 
 	PUT(g, "(%s", wide ? ONE_OF(g, "(long)", "(unsigned long long)") : "");
+	if (strchr("+-*", *op)) /* a sum of constants is wider in D */
+		PUT(g, "(b, ");
 	c_integer(g, depth, not );
-	PUT(g, " %s ", op);
+	PUT(g, strchr("+-*", *op) ? ") %s " : " %s ", op);
 	PUT(g, divides ? ONE_OF(g, "(2 + (7 & ", "(-2 - (7 & ") : shifts ? "(%d & " : "", wide ? 63 : 31);
 	c_integer(g, depth, not );
 	PUT(g, divides ? ")))" : shifts ? "))" : ")");
