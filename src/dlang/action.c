@@ -87,9 +87,6 @@ int action_order(struct d_unit *u, uint8_t kind, uint32_t line)
 
 	if (rc < 0)
 		return rc;
-	if (kind == ACT_BREAKPOINT || kind == ACT_PANIC)
-		return d_fail(u, line, D_UNKNOWN, "%s() is not implemented (yet): a BPF program can't do that",
-			      kind == ACT_PANIC ? "panic" : "breakpoint");
 	u->destructive |= action_is_destructive(kind);
 	return 0;
 }

@@ -444,6 +444,15 @@ static int cook_agg_action(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 	return convert(u, &s->arg[0], u->base[n->arg[1]->type->is_signed ? B_LONG : B_ULONG]);
 }
 
+/* panic() and breakpoint() */
+static int cook_impossible_action(struct d_unit *u, const struct d_node *n)
+{
+	int rc = check_call(u, n);
+	return rc < 0 ? rc :
+			d_fail(u, n->line, D_UNKNOWN, "%s() is not implemented (yet): a BPF program can't do that",
+			       d_calls[n->call].name);
+}
+
 static int cook_action(struct d_unit *u, struct d_stmt *s)
 {
 	struct d_node *n = s->expr;
@@ -473,6 +482,9 @@ static int cook_action(struct d_unit *u, struct d_stmt *s)
 		return cook_tracemem(u, s, n);
 	case ACT_PRINTA:
 		return cook_printa(u, s, n);
+	case ACT_BREAKPOINT:
+	case ACT_PANIC:
+		return cook_impossible_action(u, n);
 	case ACT_CLEAR:
 	case ACT_TRUNC:
 	case ACT_NORMALIZE:

@@ -87,10 +87,10 @@ static int translator_definition(struct parser *ps)
 	if (lex_next(ps) < 0 || (t->to = definition_nameless_type(ps)) == NULL || expect(ps, T_LT) < 0 ||
 	    (t->from = definition_named_type(ps, &t->param)) == NULL || expect(ps, T_GT) < 0)
 		return -TALLY_ESYNTAX;
-	t->line = ps->tok.line;
 	int rc = expect(ps, T_LBRACE);
 	while (rc == 0 && !at(ps, T_RBRACE))
 		rc = translator_member(ps, &end);
+	t->line = ps->tok.line;
 	if (rc < 0 || (rc = expect(ps, T_RBRACE)) < 0 || (rc = definition_end(ps)) < 0)
 		return rc;
 	return translator_define(ps->u, t);
