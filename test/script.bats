@@ -391,6 +391,13 @@ D
   [[ ${lines[0]} == "1 2 3 4 "* ]]
 }
 
+@test "an aggrate of less than switchrate does not show what was there before the record" {
+  needs_bpf
+  run "$TALLY" trace -qx aggrate=1h -x switchrate=2h -n 'BEGIN { @ = count(); printa("%@d ", @); } tick-10ms { @ = count(); printa("%@d ", @); n++; } tick-10ms /n == 3/ { exit(0); }'
+  [ "$status" -eq 0 ]
+  [[ ${lines[0]} == "1 2 3 4 "* ]] || { echo "$output"; return 1; }
+}
+
 @test "what cpp says is of the file /dev/stdin, and includes are found beside the user" {
   command -v cpp >/dev/null || skip "no cpp"
   cd "$BATS_TEST_TMPDIR"

@@ -390,9 +390,14 @@ int aggs_open(struct tally_trace *t)
 	return 0;
 }
 
+bool aggs_stay(const struct tally_trace *t)
+{
+	return t->opt.v[OPT_aggrate] > t->opt.v[OPT_switchrate];
+}
+
 void aggs_forget(struct tally_trace *t)
 {
-	for (uint32_t i = 0; i < t->prog->naggs && !t->opt.v[OPT_aggrate]; i++)
+	for (uint32_t i = 0; i < t->prog->naggs && !aggs_stay(t); i++)
 		snapshot_drop(&t->agg[i]);
 }
 

@@ -413,18 +413,17 @@ static int wait_ms(const struct tally_trace *t, int timeout_ms)
 {
 	uint64_t least = t->opt.v[OPT_switchrate] < t->opt.v[OPT_statusrate] ? t->opt.v[OPT_switchrate] :
 									       t->opt.v[OPT_statusrate];
-	uint64_t ms =
-		(t->opt.v[OPT_aggrate] && t->opt.v[OPT_aggrate] < least ? t->opt.v[OPT_aggrate] : least) / 1000000;
+	uint64_t ms = least / 1000000;
 
 	if (t->inewcomer < t->nnewcomers)
 		return 0;
 	return timeout_ms < 0 || (uint64_t)timeout_ms > ms ? (int)(ms < INT32_MAX ? ms : INT32_MAX) : timeout_ms;
 }
 
-/* -x aggrate: what aggregations hold is looked at then, and shown until the next time. */
+/* What aggregations hold is looked at then, and shown until the next time. */
 static int aggs_turn(struct tally_trace *t)
 {
-	const uint64_t rate = t->opt.v[OPT_aggrate], now = rate && t->eng->k ? k_now_ns() : 0;
+	const uint64_t rate = t->opt.v[OPT_aggrate], now = aggs_stay(t) && t->eng->k ? k_now_ns() : 0;
 
 	if (now < t->aggs_ns || !now)
 		return 0;

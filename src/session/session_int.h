@@ -162,8 +162,13 @@ void agg_add(uint8_t fn, uint64_t *a, const uint64_t *b, bool negative);
 
 int aggs_open(struct tally_trace *t);
 void aggs_close(struct tally_trace *t);
-void aggs_forget(struct tally_trace *t);    /* the record that saw the snapshots is done */
-int aggs_look_again(struct tally_trace *t); /* with -x aggrate, under which they are not forgotten */
+void aggs_forget(struct tally_trace *t); /* the record that saw the snapshots is done */
+/*
+ * Whether -x aggrate keeps what was read: a record may be read before the next look is due, and would be shown what was there before
+ * it was made; so it does only where it is rarer than records are read.
+ */
+bool aggs_stay(const struct tally_trace *t);
+int aggs_look_again(struct tally_trace *t); /* of those that stay */
 int aggs_printa(struct tally_trace *t, const struct d_action *a);
 int aggs_clear(struct tally_trace *t, uint32_t agg);
 int aggs_trunc(struct tally_trace *t, uint32_t agg, bool all, int64_t n);
