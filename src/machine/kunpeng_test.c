@@ -243,7 +243,7 @@ static void places_that_nobody_can_leave_are_refused(void **state)
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		struct err e = { 0 };
 		assert_int_equal(kunpeng_plug(k, bad[i], false, &e), -TALLY_EINVAL);
-		assert_non_null(strstr(e.text, "no endpoint"));
+		assert_non_null(strstr(e.text, "no such endpoint"));
 	}
 	struct err there = { 0 }, gone = { 0 };
 	assert_int_equal(kunpeng_plug(k, "0000:01:00.0", true, &there), -TALLY_ESTATE);
