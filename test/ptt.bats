@@ -665,7 +665,7 @@ assert {"error_log", "page", "msi", "message_log", "perhaps_chance", "lost", "la
   has 'requestor'
   run "$TALLY" export --sql 'CREATE TABLE x AS FROM tlp' "$TRACE"
   [ "$status" -eq 1 ]
-  has "only a SELECT"
+  has "only SELECT"
 }
 
 @test "Parquet comes in one file, or partitioned for many captures" {

@@ -41,7 +41,7 @@ struct found {
 	char text[256];
 };
 
-static struct found PRINTF_LIKE(2, 3) found(enum doc_cause cause, const char *fmt, ...)
+static struct found PRINTF_LIKE(2, 3) doctor_found(enum doc_cause cause, const char *fmt, ...)
 {
 	struct found f = { .cause = cause };
 	va_list ap;
@@ -81,7 +81,7 @@ static const char *doctor_why(int rc)
 /* Of a trial: why it failed, or what is there. */
 static struct found found_by_trial(int rc, const char *there)
 {
-	return found(cause_of(rc), "%s", rc < 0 ? doctor_why(rc) : there);
+	return doctor_found(cause_of(rc), "%s", rc < 0 ? doctor_why(rc) : there);
 }
 
 /* The text of a small file: its length, or -errno. */
@@ -149,9 +149,9 @@ static struct found look_perf_task(struct doctor *d)
 	int user;
 
 	if (try_open(d, clock, true) >= 0)
-		return found(DOC_OK, "user and kernel mode");
+		return doctor_found(DOC_OK, "user and kernel mode");
 	user = try_open(d, user_only(clock), true);
-	return user < 0 ? found_by_trial(user, "") : found(DOC_LESS, "in user mode");
+	return user < 0 ? found_by_trial(user, "") : doctor_found(DOC_LESS, "in user mode");
 }
 
 static struct found look_perf_overflow(struct doctor *d)
@@ -162,12 +162,15 @@ static struct found look_perf_overflow(struct doctor *d)
 	int rc = d->t->overflow(d->t->arg, &clock, false), hard;
 
 	if (rc == 0)
-		return found(DOC_ABSENT, "a clock of %u us never told", FIRING_NS / 1000);
+		return doctor_found(DOC_ABSENT, "a clock of %u us never told", FIRING_NS / 1000);
 	if (rc < 0)
-		return d->t->overflow(d->t->arg, &user, true) > 0 ? found(DOC_LESS, "own processes") :
+		return d->t->overflow(d->t->arg, &user, true) > 0 ? doctor_found(DOC_LESS, "own processes") :
 								    found_by_trial(rc, "");
 	hard = d->t->overflow(d->t->arg, &cycles, false);
-	return found(DOC_OK, "cpu_clock%s", hard > 0 ? ", cpu_cycles" : hard == 0 ? "; cpu_cycles never fired" : "");
+	return doctor_found(DOC_OK, "cpu_clock%s",
+			    hard > 0  ? ", cpu_cycles" :
+			    hard == 0 ? "; cpu_cycles never fired" :
+					"");
 }
 
 static struct found look_perf_hardware(struct doctor *d)
@@ -181,9 +184,9 @@ static struct found look_perf_hardware(struct doctor *d)
 	if (d->hardware < 0)
 		return found_by_trial(d->hardware, "");
 	if (d->own)
-		return found(DOC_LESS, "cpu_cycles of own processes");
-	return found(DOC_OK, "cpu_cycles, %sinstructions",
-		     try_open(d, doctor_hardware_event(PERF_COUNT_HW_INSTRUCTIONS, 0), false) < 0 ? "not " : "");
+		return doctor_found(DOC_LESS, "cpu_cycles of own processes");
+	return doctor_found(DOC_OK, "cpu_cycles, %sinstructions",
+			    try_open(d, doctor_hardware_event(PERF_COUNT_HW_INSTRUCTIONS, 0), false) < 0 ? "not " : "");
 }
 
 /* The first named event of the first PMU of the CPU that has one. False: there is none. */
@@ -219,9 +222,9 @@ static struct found look_perf_raw(struct doctor *d)
 	int rc;
 
 	if (!raw_event(d, &ev, name, sizeof(name)))
-		return found(DOC_ABSENT, "no PMU of the CPU names one");
+		return doctor_found(DOC_ABSENT, "no PMU of the CPU names one");
 	rc = try_open(d, ev, false);
-	return found(cause_of(rc), "%s%s%s", name, rc < 0 ? ": " : "", rc < 0 ? doctor_why(rc) : "");
+	return doctor_found(cause_of(rc), "%s%s%s", name, rc < 0 ? ": " : "", rc < 0 ? doctor_why(rc) : "");
 }
 
 static struct found look_perf_tracepoint(struct doctor *d)
@@ -235,7 +238,7 @@ static struct found look_perf_tracepoint(struct doctor *d)
 	for (size_t i = 0; i < COUNT(at) && rc < 0 && rc != -EACCES; i++)
 		rc = text_of(d, at[i], text, sizeof(text));
 	if (rc == -ENOENT && text_of(d, "/proc/filesystems", known, sizeof(known)) > 0 && strstr(known, "\ttracefs"))
-		return found(DOC_OFF, "tracefs is not mounted");
+		return doctor_found(DOC_OFF, "tracefs is not mounted");
 	if (rc >= 0 && !text_u64(text, &ev.config))
 		rc = -EIO;
 	return found_by_trial(rc >= 0 ? try_open(d, ev, false) : rc, "sched:sched_switch");
@@ -246,12 +249,13 @@ static struct found look_perf_precise(struct doctor *d)
 	struct k_event ev = doctor_hardware_event(PERF_COUNT_HW_CPU_CYCLES, FIRING_CYCLES);
 
 	if (d->hardware < 0)
-		return found(cause_of(d->hardware) == DOC_DENIED ? DOC_DENIED : DOC_ABSENT, "no hardware events");
+		return doctor_found(cause_of(d->hardware) == DOC_DENIED ? DOC_DENIED : DOC_ABSENT,
+				    "no hardware events");
 	ev.exclude_kernel = d->own;
 	for (ev.precise_ip = 3; ev.precise_ip && try_open(d, ev, d->own) < 0;)
 		ev.precise_ip--;
-	return ev.precise_ip ? found(DOC_OK, "precise_1 to precise_%u", ev.precise_ip) :
-			       found(DOC_ABSENT, "precise_0 only");
+	return ev.precise_ip ? doctor_found(DOC_OK, "precise_1 to precise_%u", ev.precise_ip) :
+			       doctor_found(DOC_ABSENT, "precise_0 only");
 }
 
 /* ---- counters --------------------------------------------------------------------------------- */
@@ -286,8 +290,8 @@ static struct found look_pmus(struct doctor *d)
 	uint32_t n = pmu_names(d, false, "", all, sizeof(all));
 
 	if (pmu_names(d, true, "", core, sizeof(core)))
-		return found(DOC_OK, "of the CPU: %s; %u in all", core, n);
-	return found(DOC_ABSENT, "%s", n ? all : "none");
+		return doctor_found(DOC_OK, "of the CPU: %s; %u in all", core, n);
+	return doctor_found(DOC_ABSENT, "%s", n ? all : "none");
 }
 
 static struct found look_counters(struct doctor *d)
@@ -297,9 +301,9 @@ static struct found look_counters(struct doctor *d)
 
 	ev.exclude_kernel = d->own;
 	n = d->t->pinned(d->t->arg, &ev, d->own);
-	return n > 0 ? found(DOC_OK, "%d of instructions", n) :
+	return n > 0 ? doctor_found(DOC_OK, "%d of instructions", n) :
 	       n     ? found_by_trial(n, "") :
-		       found(DOC_TAKEN, "none is free");
+		       doctor_found(DOC_TAKEN, "none is free");
 }
 
 static struct found look_nmi_watchdog(struct doctor *d)
@@ -307,8 +311,8 @@ static struct found look_nmi_watchdog(struct doctor *d)
 	long v;
 
 	if (!sysctl_read(d, "nmi_watchdog", &v))
-		return found(DOC_OK, "not in this kernel");
-	return v ? found(DOC_TAKEN, "on") : found(DOC_OK, "off");
+		return doctor_found(DOC_OK, "not in this kernel");
+	return v ? doctor_found(DOC_TAKEN, "on") : doctor_found(DOC_OK, "off");
 }
 
 static struct found look_sample_rate(struct doctor *d)
@@ -316,8 +320,8 @@ static struct found look_sample_rate(struct doctor *d)
 	long v;
 
 	if (!sysctl_read(d, "perf_event_max_sample_rate", &v))
-		return found(DOC_UNKNOWN, "perf_event_max_sample_rate can't be read");
-	return found(v < (long)USUAL_RATE ? DOC_LESS : DOC_OK, "%ld a second on a CPU", v);
+		return doctor_found(DOC_UNKNOWN, "perf_event_max_sample_rate can't be read");
+	return doctor_found(v < (long)USUAL_RATE ? DOC_LESS : DOC_OK, "%ld a second on a CPU", v);
 }
 
 static struct found look_cpu_time(struct doctor *d)
@@ -325,10 +329,10 @@ static struct found look_cpu_time(struct doctor *d)
 	long v;
 
 	if (!sysctl_read(d, "perf_cpu_time_max_percent", &v))
-		return found(DOC_UNKNOWN, "perf_cpu_time_max_percent can't be read");
+		return doctor_found(DOC_UNKNOWN, "perf_cpu_time_max_percent can't be read");
 	if (v <= 0 || v >= 100)
-		return found(DOC_OK, "no limit");
-	return found(v < (long)USUAL_PERCENT ? DOC_LESS : DOC_OK, "%ld %% of a CPU", v);
+		return doctor_found(DOC_OK, "no limit");
+	return doctor_found(v < (long)USUAL_PERCENT ? DOC_LESS : DOC_OK, "%ld %% of a CPU", v);
 }
 
 static struct found look_pfm(struct doctor *d)
@@ -341,10 +345,10 @@ static struct found look_pfm(struct doctor *d)
 	(void)d;
 	arena_free(&a);
 	if (version < 0)
-		return found(DOC_ABSENT, "libpfm4 is not there");
+		return doctor_found(DOC_ABSENT, "libpfm4 is not there");
 	if (rc < 0)
-		return found(DOC_UNKNOWN, "out of memory");
-	return found(n ? DOC_OK : DOC_LESS, "libpfm%d: %u events of this CPU", version >> 16, n);
+		return doctor_found(DOC_UNKNOWN, "out of memory");
+	return doctor_found(n ? DOC_OK : DOC_LESS, "libpfm%d: %u events of this CPU", version >> 16, n);
 }
 
 /* ---- BPF ------------------------------------------------------------------------------------------ */
@@ -355,7 +359,8 @@ static struct found look_bpf(struct doctor *d)
 	int rc = d->t->bpf(d->t->arg, &clock);
 
 	d->bpf = rc > 0;
-	return rc ? found_by_trial(rc, "loaded, attached to cpu_clock, and run by it") : found(DOC_LESS, "never run");
+	return rc ? found_by_trial(rc, "loaded, attached to cpu_clock, and run by it") :
+		    doctor_found(DOC_LESS, "never run");
 }
 
 static struct found look_ring(struct doctor *d)
@@ -370,7 +375,7 @@ static struct found look_btf(struct doctor *d)
 	int n = text_of(d, "/sys/kernel/btf/vmlinux", head, sizeof(head));
 
 	if (n >= 0 && (n < 2 || (memcmp(head, magic[0], 2) && memcmp(head, magic[1], 2))))
-		return found(DOC_UNKNOWN, "not BTF");
+		return doctor_found(DOC_UNKNOWN, "not BTF");
 	return found_by_trial(n, "");
 }
 
@@ -378,8 +383,8 @@ static struct found look_memlock(struct doctor *d)
 {
 	int rc = d->t->map(d->t->arg, false, MEMORY);
 
-	return found(rc == -EPERM && d->bpf ? DOC_LESS : cause_of(rc), "a map of %u MiB%s%s", MEMORY >> 20,
-		     rc < 0 ? ": " : "", rc < 0 ? doctor_why(rc) : "");
+	return doctor_found(rc == -EPERM && d->bpf ? DOC_LESS : cause_of(rc), "a map of %u MiB%s%s", MEMORY >> 20,
+			    rc < 0 ? ": " : "", rc < 0 ? doctor_why(rc) : "");
 }
 
 static struct found look_bpf_users(struct doctor *d)
@@ -388,8 +393,8 @@ static struct found look_bpf_users(struct doctor *d)
 	long v;
 
 	if (!sysctl_read(d, "unprivileged_bpf_disabled", &v))
-		return found(may ? DOC_OK : DOC_UNKNOWN, "not in this kernel");
-	return found(may ? DOC_OK : DOC_DENIED, "unprivileged_bpf_disabled is %ld", v);
+		return doctor_found(may ? DOC_OK : DOC_UNKNOWN, "not in this kernel");
+	return doctor_found(may ? DOC_OK : DOC_DENIED, "unprivileged_bpf_disabled is %ld", v);
 }
 
 /* ---- rights ------------------------------------------------------------------------------------------- */
@@ -399,8 +404,9 @@ static struct found look_paranoid(struct doctor *d)
 	long v;
 
 	if (!sysctl_read(d, "perf_event_paranoid", &v))
-		return found(d->cpu_opens ? DOC_OK : DOC_UNKNOWN, "not in this kernel");
-	return found(d->cpu_opens ? DOC_OK : DOC_DENIED, "%ld%s", v, d->cpu_opens && v > 0 ? " (not for us)" : "");
+		return doctor_found(d->cpu_opens ? DOC_OK : DOC_UNKNOWN, "not in this kernel");
+	return doctor_found(d->cpu_opens ? DOC_OK : DOC_DENIED, "%ld%s", v,
+			    d->cpu_opens && v > 0 ? " (not for us)" : "");
 }
 
 static struct found found_capability(const struct doctor *d, unsigned number)
@@ -409,9 +415,9 @@ static struct found found_capability(const struct doctor *d, unsigned number)
 	const bool finer = number == CAP_PERFMON || number == CAP_BPF;
 
 	if (d->t->may(d->t->arg, number))
-		return found(DOC_OK, "granted");
-	return finer && d->t->may(d->t->arg, CAP_SYS_ADMIN) ? found(DOC_OK, "granted with cap_sys_admin") :
-							      found(DOC_DENIED, "not granted");
+		return doctor_found(DOC_OK, "granted");
+	return finer && d->t->may(d->t->arg, CAP_SYS_ADMIN) ? doctor_found(DOC_OK, "granted with cap_sys_admin") :
+							      doctor_found(DOC_DENIED, "not granted");
 }
 
 #define LOOK_CAPABILITY(row, number)                     \
@@ -429,7 +435,7 @@ static struct found look_cap_sys_admin(struct doctor *d)
 	bool wanted = !d->cpu_opens && d->t->may(d->t->arg, CAP_PERFMON);
 
 	if (!wanted && !d->t->may(d->t->arg, CAP_SYS_ADMIN))
-		return found(DOC_OK, "not needed");
+		return doctor_found(DOC_OK, "not needed");
 	return found_capability(d, CAP_SYS_ADMIN);
 }
 
@@ -443,10 +449,10 @@ static struct found look_kallsyms(struct doctor *d)
 	hidden = kallsyms_hidden(path);
 	sysctl_read(d, "kptr_restrict", &v);
 	if (hidden < 0)
-		return found(cause_of(hidden), "%s", strerror(-hidden));
+		return doctor_found(cause_of(hidden), "%s", strerror(-hidden));
 	if (!hidden)
-		return found(DOC_OK, "addresses are shown");
-	return found(v > 1 ? DOC_OFF : DOC_DENIED, "all addresses are 0 (kptr_restrict %ld)", v);
+		return doctor_found(DOC_OK, "addresses are shown");
+	return doctor_found(v > 1 ? DOC_OFF : DOC_DENIED, "all addresses are 0 (kptr_restrict %ld)", v);
 }
 
 /* ---- other counters ------------------------------------------------------------------------------------- */
@@ -456,18 +462,18 @@ static struct found look_ptt(struct doctor *d)
 	char names[200], tune[300];
 
 	if (!pmu_names(d, false, "hisi_ptt", names, sizeof(names)))
-		return found(DOC_ABSENT, "no such device");
+		return doctor_found(DOC_ABSENT, "no such device");
 	snprintf(tune, sizeof(tune), "/sys/bus/event_source/devices/%.*s/tune/qos_tx_cpl", (int)strcspn(names, ","),
 		 names);
-	return found(access_of(d, tune, R_OK | W_OK) == -EACCES ? DOC_DENIED : DOC_OK, "%s", names);
+	return doctor_found(access_of(d, tune, R_OK | W_OK) == -EACCES ? DOC_DENIED : DOC_OK, "%s", names);
 }
 
 static struct found look_gpci(struct doctor *d)
 {
 	char names[200];
 
-	return pmu_names(d, false, "hv_gpci", names, sizeof(names)) ? found(DOC_OK, "%s", names) :
-								      found(DOC_ABSENT, "no such PMU");
+	return pmu_names(d, false, "hv_gpci", names, sizeof(names)) ? doctor_found(DOC_OK, "%s", names) :
+								      doctor_found(DOC_ABSENT, "no such PMU");
 }
 
 static struct found look_mmu_stats(struct doctor *d)
@@ -496,10 +502,10 @@ static struct found look_qemu(struct doctor *d)
 		const char *at = version_line(d, programs[i], "version ", line, sizeof(line));
 
 		if (at && sscanf(at, "version %u.%u", &major, &minor) == 2)
-			return found(i == 0 && major * 100 + minor >= 1101 ? DOC_OK : DOC_LESS, "%s %u.%u", programs[i],
-				     major, minor);
+			return doctor_found(i == 0 && major * 100 + minor >= 1101 ? DOC_OK : DOC_LESS, "%s %u.%u",
+					    programs[i], major, minor);
 	}
-	return found(DOC_ABSENT, "not there");
+	return doctor_found(DOC_ABSENT, "not there");
 }
 
 static struct found look_fuse(struct doctor *d)
@@ -508,10 +514,10 @@ static struct found look_fuse(struct doctor *d)
 	char line[64];
 
 	if (device < 0)
-		return found(device == -ENOENT ? DOC_OFF : DOC_DENIED, "/dev/fuse: %s", strerror(-device));
+		return doctor_found(device == -ENOENT ? DOC_OFF : DOC_DENIED, "/dev/fuse: %s", strerror(-device));
 	if (!d->t->may(d->t->arg, CAP_SYS_ADMIN) && !version_line(d, "fusermount3", "", line, sizeof(line)))
-		return found(DOC_LESS, "no fusermount3");
-	return found(DOC_OK, "/dev/fuse");
+		return doctor_found(DOC_LESS, "no fusermount3");
+	return doctor_found(DOC_OK, "/dev/fuse");
 }
 
 /* ---- all of it ---------------------------------------------------------------------------------------------- */
