@@ -87,7 +87,7 @@ PROGS := $(patsubst test/prog/%.c,$(B)/prog/%,$(wildcard test/prog/*.c)) $(B)/pr
 	$(foreach x,a b,$(B)/prog/plugin_$x.so $(B)/prog/image_$x)
 SPECS := $(patsubst test/spec/%.c,$(B)/spec/%,$(filter-out %/spec.c,$(wildcard test/spec/*.c)))
 
-.PHONY: all asan tests progs specs fuzzers test check bench fuzz fuzz-replay law abi format picture man install install-doc clean \
+.PHONY: all asan tests progs specs fuzzers test check bench benches fuzz fuzz-replay law abi format picture man install install-doc clean \
 	static deb release torture torturers check-vm check-long cross-tally cross-arm64
 all: $(B)/tally $(B)/libtally.a $(B)/libtally.so.$(SOVERSION) $(B)/tally-qemu.so
 asan: $(A)/tally
@@ -257,7 +257,8 @@ law:
 	tools/headers.sh $(CC) $(filter-out -MMD -MP,$(BASIC))
 
 BENCH := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
-bench: all progs $(BENCH)
+benches: $(BENCH)
+bench: all progs benches
 	tools/deps.sh bench
 	bench/all.sh
 

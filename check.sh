@@ -48,6 +48,7 @@ tools/deps.sh page >"$log" 2>&1 || echo "no browser: the report's page is not op
 say "builds"
 must "gcc builds everything without a warning" make -j"$jobs" all asan progs || finish
 must "the unit tests build" make -k -j"$jobs" tests specs
+must "the benchmarks build" make -k -j"$jobs" benches
 if command -v clang >/dev/null; then
   must "clang builds everything without a warning" make -j"$jobs" CC=clang all
 else
