@@ -519,6 +519,7 @@ static void clean_callback(struct cg *g, uint32_t label)
 	cg_jcc(g, I_JMP_IMM(JEQ, R1, 0, 0), forward);
 	cg_jcc(g, I_JMP_IMM(JEQ, R6, 0, 0), there);
 	cg_ins(g, I_ALU_IMM(SUB, R6, 1));
+	below_power_of_2(g, R6, g->work_needle); /* it is: Linux 6.1 does not conclude from R6 != 0 that R6 - 1 >= 0 */
 	cg_ins(g, I_STORE(DW, R7, WORK_J, R6));
 	byte_of(g, R3, R9, R6);
 	cg_jcc(g, I_JMP_IMM(JEQ, R3, '/', 0), there);
