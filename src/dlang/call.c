@@ -449,7 +449,8 @@ static int cook_impossible_action(struct d_unit *u, const struct d_node *n)
 {
 	int rc = check_call(u, n);
 	return rc < 0 ? rc :
-			d_fail(u, n->line, D_UNKNOWN, "%s() is not implemented (yet): a BPF program can't do that",
+			d_fail(u, n->line, D_UNKNOWN,
+			       "%s() is not supported on Linux: a BPF program cannot stop the kernel",
 			       d_calls[n->call].name);
 }
 

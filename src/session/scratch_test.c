@@ -55,7 +55,7 @@ static bool model_reaches(struct model *m, uint64_t at, uint64_t n, int crossing
 static const char *const types[] = { "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t" };
 static const uint8_t sizes[] = { 1, 1, 2, 2, 4, 4, 8 };
 
-static int64_t extended(uint64_t v, uint32_t type)
+static int64_t scratch_extended(uint64_t v, uint32_t type)
 {
 	const unsigned bits = 64 - 8u * sizes[type];
 
@@ -63,7 +63,7 @@ static int64_t extended(uint64_t v, uint32_t type)
 }
 
 /* A pointer: its text goes to the program. */
-static uint64_t pointer(struct model *m)
+static uint64_t scratch_pointer(struct model *m)
 {
 	static const int offsets[] = { 0, 1, 2, 3, 4, 7, 8, 12, 15, 16, 20, 31, -1, -8, 40, 60 };
 	const uint32_t i = pick(&m->g, pick(&m->g, 6) ? 10 : COUNT(offsets));
@@ -73,14 +73,14 @@ static uint64_t pointer(struct model *m)
 	return (second ? m->q : m->p) + (uint64_t)(int64_t)offsets[i];
 }
 
-static void store(struct model *m)
+static void scratch_store(struct model *m)
 {
 	const uint32_t type = pick(&m->g, COUNT(types));
 	const uint64_t v = (pick(&m->g, 60000) + 64) * 0x9e3779b97f4a7c15ull;
 	uint64_t at;
 
 	PUT(&m->g, "*(%s *)", types[type]);
-	at = pointer(m);
+	at = scratch_pointer(m);
 	PUT(&m->g, " = %lluull; ", (unsigned long long)v);
 	if (!m->faulted && model_reaches(m, at, sizes[type], BADADDR))
 		memcpy(m->mem + at, &v, sizes[type]);
@@ -92,15 +92,15 @@ static void load(struct model *m)
 	uint64_t at, v = 0;
 
 	PUT(&m->g, "printf(\"%%d \", (int64_t)*(%s *)", types[type]);
-	at = pointer(m);
+	at = scratch_pointer(m);
 	PUT(&m->g, "); ");
 	if (m->faulted || !model_reaches(m, at, sizes[type], BADADDR))
 		return;
 	memcpy(&v, m->mem + at, sizes[type]);
-	buf_printf(&m->line, "%lld ", (long long)extended(v, type));
+	buf_printf(&m->line, "%lld ", (long long)scratch_extended(v, type));
 }
 
-static void copy(struct model *m)
+static void scratch_copy(struct model *m)
 {
 	static const char text[] = "the quick brown fox";
 	const bool literal = pick(&m->g, 3) == 0;
@@ -111,9 +111,9 @@ static void copy(struct model *m)
 	if (literal)
 		PUT(&m->g, "\"%s\"", text);
 	else
-		from = pointer(m);
+		from = scratch_pointer(m);
 	PUT(&m->g, ", ");
-	to = pointer(m);
+	to = scratch_pointer(m);
 	PUT(&m->g, ", %s); ", pick(&m->g, 2) ? "n" : "(n + 0)");
 	if (m->faulted || !model_reaches(m, to, n, BADSIZE))
 		return;
@@ -129,12 +129,12 @@ static void text_of(struct model *m)
 	uint64_t at;
 
 	PUT(&m->g, "printf(\"%%d %%d \", strlen(");
-	at = pointer(m);
+	at = scratch_pointer(m);
 	PUT(&m->g, "), ");
 	if (!m->faulted && model_reaches(m, at, 1, BADADDR))
 		buf_printf(&m->line, "%zu ", strnlen((char *)m->mem + at, SCRATCH + 16));
 	PUT(&m->g, "index(");
-	at = pointer(m);
+	at = scratch_pointer(m);
 	PUT(&m->g, ", \"q\")); ");
 	if (m->faulted || !model_reaches(m, at, 1, BADADDR))
 		return;
@@ -142,7 +142,7 @@ static void text_of(struct model *m)
 	buf_printf(&m->line, "%ld ", hit ? (long)(hit - (char *)m->mem - (long)at) : -1L);
 }
 
-static void allocate(struct model *m, char variable, uint64_t *to)
+static void scratch_allocate(struct model *m, char variable, uint64_t *to)
 {
 	const uint64_t n = pick(&m->g, pick(&m->g, 12) ? 25 : 60);
 	uint64_t at;
@@ -158,7 +158,7 @@ static void allocate(struct model *m, char variable, uint64_t *to)
 		*to = at;
 }
 
-static void clause(struct model *m)
+static void scratch_clause(struct model *m)
 {
 	memset(m->mem, 0, sizeof(m->mem));
 	m->top = FIRST;
@@ -166,17 +166,17 @@ static void clause(struct model *m)
 	buf_clear(&m->line);
 	PUT(&m->g, "BEGIN { ");
 	if (pick(&m->g, 10)) {
-		allocate(m, 'p', &m->p);
-		allocate(m, 'q', &m->q);
+		scratch_allocate(m, 'p', &m->p);
+		scratch_allocate(m, 'q', &m->q);
 	}
 	for (unsigned n = 1 + pick(&m->g, 8); n; n--) {
 		switch (pick(&m->g, 9)) {
 		case 0:
-			allocate(m, 'q', &m->q);
+			scratch_allocate(m, 'q', &m->q);
 			break;
 		case 1:
 		case 2:
-			copy(m);
+			scratch_copy(m);
 			break;
 		case 3:
 			text_of(m);
@@ -186,7 +186,7 @@ static void clause(struct model *m)
 			load(m);
 			break;
 		default:
-			store(m);
+			scratch_store(m);
 		}
 	}
 	PUT(&m->g, "printf(\".\\n\"); }\n");
@@ -211,7 +211,7 @@ static void scratch_memory_answers_as_its_model(void **state)
 		    "BEGIN { p = (char *)alloca(0); p = NULL; q = p; }\n",
 		    SCRATCH);
 		for (unsigned c = 0; c < CLAUSES; c++)
-			clause(&m);
+			scratch_clause(&m);
 		PUT(&m.g, "BEGIN { exit(0); }\n");
 		if (only)
 			fputs(m.g.to.p, stdout);

@@ -3,7 +3,7 @@
  */
 #include "session/run_test_int.h"
 
-static void answers(const char *script, const char *out, const char *notes)
+static void speculation_answers(const char *script, const char *out, const char *notes)
 {
 	struct result r;
 
@@ -17,7 +17,8 @@ static void answers(const char *script, const char *out, const char *notes)
 static void what_is_committed_is_told_in_its_order(void **state)
 {
 	(void)state;
-	answers("#pragma D option nspec=2\n"
+	speculation_answers(
+		"#pragma D option nspec=2\n"
 		"BEGIN { a = speculation(); b = speculation(); }\n"
 		"BEGIN { speculate(a); printf(\"a1 \"); } BEGIN { speculate(b); printf(\"b1 \"); }\n"
 		"BEGIN { speculate(a); printf(\"a2 \"); } BEGIN { printf(\"at once \"); }\n"
@@ -28,16 +29,18 @@ static void what_is_committed_is_told_in_its_order(void **state)
 static void what_nobody_commits_is_not_told(void **state)
 {
 	(void)state;
-	answers("BEGIN { a = speculation(); } BEGIN { speculate(a); printf(\"a1 \"); }\n"
-		"BEGIN { discard(a); } BEGIN { commit(a); } BEGIN { exit(0); }",
-		"\n", "");
-	answers("BEGIN { a = speculation(); } BEGIN { speculate(a); printf(\"a1 \"); } BEGIN { exit(0); }", "\n", "");
+	speculation_answers("BEGIN { a = speculation(); } BEGIN { speculate(a); printf(\"a1 \"); }\n"
+			    "BEGIN { discard(a); } BEGIN { commit(a); } BEGIN { exit(0); }",
+			    "\n", "");
+	speculation_answers("BEGIN { a = speculation(); } BEGIN { speculate(a); printf(\"a1 \"); } BEGIN { exit(0); }",
+			    "\n", "");
 }
 
 static void a_settled_speculation_is_free_again(void **state)
 {
 	(void)state;
-	answers("BEGIN { a = speculation(); } BEGIN { speculate(a); printf(\"first \"); } BEGIN { commit(a); }\n"
+	speculation_answers(
+		"BEGIN { a = speculation(); } BEGIN { speculate(a); printf(\"first \"); } BEGIN { commit(a); }\n"
 		"tick-1ms { b = speculation(); printf(\"%d \", b); } tick-1ms { speculate(b); printf(\"second \"); }\n"
 		"tick-1ms { discard(b); } tick-5ms { exit(0); }",
 		"first 1 1 1 1 1 \n", "");
@@ -46,24 +49,27 @@ static void a_settled_speculation_is_free_again(void **state)
 static void a_speculation_without_a_buffer_is_told_with_its_reason(void **state)
 {
 	(void)state;
-	answers("BEGIN { printf(\"%d %d\", speculation(), speculation()); exit(0); }", "1 0\n",
-		"1 failed speculation (no speculative buffer available)\n");
-	answers("BEGIN { a = speculation(); } BEGIN { discard(a); } BEGIN { a = speculation() + speculation(); exit(a); }",
+	speculation_answers("BEGIN { printf(\"%d %d\", speculation(), speculation()); exit(0); }", "1 0\n",
+			    "1 failed speculation (no speculative buffer available)\n");
+	speculation_answers(
+		"BEGIN { a = speculation(); } BEGIN { discard(a); } BEGIN { a = speculation() + speculation(); exit(a); }",
 		"\n", "2 failed speculations (available buffer(s) still busy)\n");
-	answers("#pragma D option nspec=0\nBEGIN { exit(speculation()); }", "\n",
-		"1 failed speculation (no speculative buffer available)\n");
-	answers("#pragma D option droptags\nBEGIN { a = speculation() + speculation(); exit(0); }", "\n",
-		"[DTRACEDROP_SPECUNAVAIL] 1 failed speculation (no speculative buffer available)\n");
+	speculation_answers("#pragma D option nspec=0\nBEGIN { exit(speculation()); }", "\n",
+			    "1 failed speculation (no speculative buffer available)\n");
+	speculation_answers("#pragma D option droptags\nBEGIN { a = speculation() + speculation(); exit(0); }", "\n",
+			    "[DTRACEDROP_SPECUNAVAIL] 1 failed speculation (no speculative buffer available)\n");
 }
 
 static void records_above_specsize_are_dropped_and_told(void **state)
 {
 	(void)state;
-	answers("#pragma D option specsize=60\n"
+	speculation_answers(
+		"#pragma D option specsize=60\n"
 		"BEGIN { a = speculation(); } BEGIN { speculate(a); trace(1); } BEGIN { speculate(a); trace(2); }\n"
 		"BEGIN { speculate(a); trace(3); } BEGIN { speculate(a); trace(4); } BEGIN { commit(a); } BEGIN { exit(0); }",
 		"12\n", "2 speculative drops\n");
-	answers("#pragma D option specsize=0\n"
+	speculation_answers(
+		"#pragma D option specsize=0\n"
 		"BEGIN { a = speculation(); } BEGIN { speculate(a); trace(1); } BEGIN { commit(a); } BEGIN { exit(0); }",
 		"\n", "1 speculative drop\n");
 }

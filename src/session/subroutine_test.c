@@ -19,7 +19,7 @@ static void both_print(const char *script, const char *want)
 	}
 }
 
-static void ends(struct gen *g, struct buf *want, const char *script_end)
+static void gen_ends(struct gen *g, struct buf *want, const char *script_end)
 {
 	PUT(g, "%s", script_end);
 	both_print(g->to.p, want->p);
@@ -57,7 +57,7 @@ static void addresses_are_what_inet_ntop_of_c_says(void **state)
 		inet_ntop(six ? AF_INET6 : AF_INET, a, text, sizeof(text));
 		buf_printf(&want, "%s %s\n", text, text);
 	}
-	ends(&g, &want, "BEGIN { exit(0); }");
+	gen_ends(&g, &want, "BEGIN { exit(0); }");
 }
 
 static void links_have_two_digits_a_byte(void **state)
@@ -108,7 +108,7 @@ static void tokens_are_spans_between_delimiters(void **state)
 		PUT(&g, "printf(\"\\n\"); }\n");
 		buf_putc(&want, '\n');
 	}
-	ends(&g, &want, "BEGIN { exit(0); }");
+	gen_ends(&g, &want, "BEGIN { exit(0); }");
 }
 
 static void tokens_go_on_in_the_next_clause_and_null_is_no_string(void **state)
@@ -167,7 +167,7 @@ static void paths_are_cleaned(void **state)
 		model_cleanpath(&want, path.n ? path.p : "");
 		buf_free(&path);
 	}
-	ends(&g, &want, "BEGIN { exit(0); }");
+	gen_ends(&g, &want, "BEGIN { exit(0); }");
 }
 
 static void locks_are_read_from_their_first_word(void **state)

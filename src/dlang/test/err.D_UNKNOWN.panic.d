@@ -2,4 +2,4 @@ BEGIN
 {
 	panic();
 }
-/* expect-error 3: D_UNKNOWN panic() is not implemented (yet) */
+/* expect-error 3: D_UNKNOWN panic() is not supported on Linux: a BPF program cannot stop the kernel */
