@@ -7,7 +7,8 @@
 #   make check-vm        genuine drivers in a guest against our devices: 380 MB to download once, some minutes
 #   make check-long      what check.sh has no time for, as a table; test/long.sh -l names the checks
 #   make CC=clang ...    the same under build/clang/
-#   make fuzz            every fuzz target for FUZZ_RUNS runs; fuzz-replay: what check.sh affords
+#   make fuzz            every fuzz target for FUZZ_RUNS runs, and DIFFERENTIAL_PROGRAMS programs in the kernel and in the vm;
+#                        fuzz-replay: what check.sh affords
 #   make torture         campaigns of attacks, TORTURE_SECONDS (600) each: test/torture/run.sh
 #   make bench           against bpftrace and perf
 #   make install         DESTDIR, PREFIX, SYSCONFDIR ...; DTRACE=1 adds the name `dtrace`
@@ -39,7 +40,7 @@ A := $(B)/asan
 F := build/fuzz
 
 # ---- how things are compiled --------------------------------------------------------------------
-WARN := -Wall -Wextra $(if $(WERROR),-Werror)
+WARN := -Wall -Wextra -Wformat-security $(if $(WERROR),-Werror)
 BASIC = -std=gnu17 -D_GNU_SOURCE -DTALLY_VERSION='"$(VERSION)"' -DTALLY_SYSCONFDIR='"$(SYSCONFDIR)"' -Isrc -Iinclude \
 	$(WARN) -g -MMD -MP -fvisibility=hidden
 USER_FLAGS = $(CPPFLAGS) $(CFLAGS)
@@ -220,10 +221,11 @@ $(B)/torture/%: test/torture/%.c test/torture/torture.c test/torture/torture.h
 # ---- running them -------------------------------------------------------------------------------
 BATS := $(wildcard test/*.bats)
 FUZZ_RUNS ?= 1000000
+DIFFERENTIAL_PROGRAMS ?= 100000
 FUZZ_SECONDS ?= 10
 
 test: all asan tests progs specs
-	tools/run-tests.sh "tools/law.sh --self-test" $(TESTS) $(SPECS) $(BATS)
+	tools/run-tests.sh -t 300 "tools/law.sh --self-test" $(TESTS) $(SPECS) $(BATS)
 
 # The same unit tests without sanitizers, and those of the specifications: what the build of a package runs.
 check:
@@ -234,8 +236,9 @@ TORTURE_SECONDS ?= 600
 torture: torturers
 	test/torture/run.sh -t $(TORTURE_SECONDS)
 
-fuzz: fuzzers
+fuzz: fuzzers $(B)/test/session_differential_test
 	tools/fuzz.sh -r $(FUZZ_RUNS) $(FUZZERS)
+	TALLY_DIFFERENTIAL_PROGRAMS=$(DIFFERENTIAL_PROGRAMS) $(B)/test/session_differential_test
 
 fuzz-replay: fuzzers
 	tools/fuzz.sh -t $(FUZZ_SECONDS) $(FUZZERS)
@@ -336,7 +339,7 @@ INSTALL := install
 man: $(MAN)
 $(B)/man/%.1: tools/md2man.awk
 	@mkdir -p $(@D)
-	sed 's|/etc/tally|$(SYSCONFDIR)/tally|g' $(filter %.md,$^) | awk -v page=$* -v version=$(VERSION) -f $< >$@
+	sed 's|/etc/tally|$(SYSCONFDIR)/tally|g' $(filter %.md,$^) | LC_ALL=C awk -v page=$* -v version=$(VERSION) -f $< >$@
 $(B)/man/tally.1: doc/verb/tally.md
 $(foreach p,$(filter-out tally,$(PAGES)),$(eval $(B)/man/tally-$(p).1: doc/verb/$(p).md))
 
@@ -365,10 +368,11 @@ endif
 
 # The pages link each other as they do in doc/; those of the verbs are manual pages.
 install-doc:
-	$(INSTALL) -d $(addprefix $(DESTDIR)$(DOCDIR),/ /tutorial /model)
+	$(INSTALL) -d $(addprefix $(DESTDIR)$(DOCDIR),/ /tutorial /model /provider)
 	$(INSTALL) -m 644 LICENSE README.md CHANGELOG.md SECURITY.md doc/*.md $(DESTDIR)$(DOCDIR)/
 	$(INSTALL) -m 644 doc/tutorial/*.md $(DESTDIR)$(DOCDIR)/tutorial/
 	$(INSTALL) -m 644 doc/model/*.md $(DESTDIR)$(DOCDIR)/model/
+	$(INSTALL) -m 644 doc/provider/*.md $(DESTDIR)$(DOCDIR)/provider/
 	cp -R examples $(DESTDIR)$(DOCDIR)/
 
 clean:

@@ -5,6 +5,8 @@
  *
  * Runs the commands in turn (A B C A B C ...), RUNS times each, so that a busy
  * moment of the machine meets all of them.  One warm-up round is not counted.
+ * What the run before has left to the kernel is no run's own: when a program leaves a tracepoint, the next one to come to any waits for a grace period,
+ * 10 ms or more.  So each run begins after one has passed, where the kernel lets us wait for it (membarrier(2)).
  * A run is timed from before the fork to the end of the wait; stdin, stdout and
  * stderr of the commands are /dev/null.
  * Prints a line per command: median_ns least_ns most_ns resident_kib (the most
@@ -12,6 +14,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/membarrier.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,8 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { MOST = 8 };
 
@@ -51,6 +56,7 @@ static uint64_t run_once(struct contender *c, posix_spawn_file_actions_t *quiet)
 	struct rusage used;
 	pid_t pid;
 	int status;
+	(void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	uint64_t start = now_ns();
 	if (posix_spawnp(&pid, c->argv[0], quiet, NULL, c->argv, environ) != 0) {
 		c->failed = true;

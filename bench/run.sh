@@ -9,7 +9,9 @@
 #   start    from fork to exit          record   a million printf records, whole run
 #   firing   time in the BPF program, per firing, as the kernel counts it
 #   wall     what the traced loop's page faults cost above the same loop untraced
+#   user     time in the programs of user code, per firing, as the kernel counts it
 #   address  a key with a user address, which keeps what it meant, beside one of the same words without
+#   language what naming a type of the kernel, a translator and a user's string costs
 set -u
 cd "$(dirname "$0")/.." || exit 1
 runs=20 rounds=5 faults=1000000
@@ -62,8 +64,10 @@ program_time() {
     $1 == "prog_type:" { perf = $2 == 7 } $1 == "run_time_ns:" && perf { ns += $2 } $1 == "run_cnt:" && perf { n += $2 }
     END { printf "%.0f %.0f\n", ns, n }'
 }
-loop() { taskset -c 1 "$pf" "$faults" | awk '{ print $4 }'; }   # ns per fault; the tracer gets CPU 0
-[ "$(nproc)" -gt 1 ] || loop() { "$pf" "$faults" | awk '{ print $4 }'; }
+# Without random addresses, so that a string of the loop's is where it was.
+still=(setarch -R)
+loop() { "${still[@]}" taskset -c 1 "$pf" "$faults" | awk '{ print $4 }'; }   # ns per fault; the tracer gets CPU 0
+[ "$(nproc)" -gt 1 ] || loop() { "${still[@]}" "$pf" "$faults" | awk '{ print $4 }'; }
 
 # Some tracers wait for their buffers before they listen, now and then for ever.
 end_tracer() {
@@ -88,7 +92,7 @@ traced() { # NAME COMMAND...
       end_tracer "$name"
       return 1
     fi
-    "$pf" 100 >/dev/null
+    "${still[@]}" "$pf" 100 >/dev/null
     sleep 0.05
   done
   before=$(program_time $tracer)
@@ -129,11 +133,11 @@ compare() { # NAME FIRING-LIMIT D-ACTION B-ACTION
 # With FORMER=DIR (bench/table.sh) that tally's firings and starts are measured in turn, too.
 address='@[ufunc(arg1)] = count();' plain='@[arg1, pid] = count();' user_event='cpc:::page_faults-user-1'
 minus() { awk -v a="$1" -v b="$2" 'BEGIN { print a - b }'; }
-# A program without user addresses has no instruction more than it had before addresses were kept so.
-bpf_row() { # D-ACTION BEFORE
-  figure "$1: BPF instructions" "$("${trace[@]}" -n "$event { $1 }" --dump=bpf | awk '$1 + 0 > n { n = $1 + 0 } END { print n + 1 }')" "" \
-    "$2" before "<= 1 x"
+bpf_count() { # D-ACTION: its instructions
+  "${trace[@]}" -n "$event { $1 }" --dump=bpf | awk '$1 + 0 > n { n = $1 + 0 } END { print n + 1 }'
 }
+# A program without user addresses has no instruction more than it had before addresses were kept so.
+bpf_row() { figure "$1: BPF instructions" "$(bpf_count "$1")" "" "$2" before "<= 1 x"; } # D-ACTION BEFORE
 start_above() { # WHAT LIMIT D-CLAUSE TALLY ITS-CLAUSE: medians of many starts, in turn
   build/bench/bench $((2 * runs)) -- "${trace[@]}" -n "BEGIN { exit(0); } $3" -- "$4" "${trace[@]:1}" -n "BEGIN { exit(0); } $5" \
     >"$work/start"
@@ -162,6 +166,57 @@ addresses() {
     start_above "address: start above the former" 10 "$user_event { $address }" "$former" "$user_event { $address }"
     start_above "start: @[execname] above the former" 1 "$event { @[execname] = count(); }" "$former" "$event { @[execname] = count(); }"
   fi
+}
+
+# ---- the language -----------------------------------------------------------------------------------------
+# A start in instructions of user space, which no neighbour changes; a translated member beside what it stands for; and what a
+# firing takes longer because of a string of the process, beside the kernel's helper alone.
+member_row() { figure "$1: BPF instructions" "$(bpf_count "@[$1] = count();")" "" "$(bpf_count "@[$2] = count();")" "$2" "<= 1 x"; }
+language() {
+  local r empty at mine='/execname == "pf"/'
+  empty=$(instructions "${trace[@]}" -n 'BEGIN { exit(0); }')
+  bound "start: BEGIN { exit(0); }: instructions" "$empty" 1166490 ""
+  figure "start: curthread->pid: instructions" "$(instructions "${trace[@]}" -n 'BEGIN { trace(curthread->pid); exit(0); }')" "" \
+    "$empty" "an empty script" "<= 8 x"
+  member_row 'curpsinfo->pr_pid' 'curthread->tgid'
+  member_row 'curpsinfo->pr_ppid' 'curthread->real_parent->tgid'
+  member_row 'curpsinfo->pr_fname' 'curthread->comm'
+  at=$("${still[@]}" "$pf" address) || return 1
+  rm -f "$work"/*.wall "$work"/*.firing
+  for r in $(seq "$rounds"); do
+    sysctl -q -w kernel.bpf_stats_enabled=1
+    traced string "${trace[@]}" -n "$event $mine { this->n = 1; copyinstr($at); }" || return 1
+    traced plain "${trace[@]}" -n "$event $mine { this->n = 1; }" || return 1
+    traced helper build/bench/bare "$at" || return 1
+    traced bare build/bench/bare 0 || return 1
+  done
+  sysctl -q -w kernel.bpf_stats_enabled="$stats"
+  figure "copyinstr() of 40 bytes: firing above one without" "$(minus "$(median <"$work/string.firing")" "$(median <"$work/plain.firing")")" ns \
+    "$(minus "$(median <"$work/helper.firing")" "$(median <"$work/bare.firing")")" "the bare helper" "<= 1.2 x"
+}
+
+# ---- counters ---------------------------------------------------------------------------------------------
+# What counter() and vcounter() add to a firing, beside the kernel's helpers alone; and a switch of threads for what is
+# kept of them, which vcounter() alone asks for.
+counters() {
+  local r what
+  rm -f "$work"/*.wall "$work"/*.firing
+  for r in $(seq "$rounds"); do
+    sysctl -q -w kernel.bpf_stats_enabled=1
+    traced empty build/bench/bare || return 1
+    traced plain "${trace[@]}" -n "$event { this->n = 1; }" || return 1
+    for what in counter thread; do
+      traced "helper_$what" build/bench/bare $what || return 1
+    done
+    traced counter "${trace[@]}" -n "$event { this->n = counter(\"page-faults\"); }" || return 1
+    traced thread "${trace[@]}" -n "$event { this->n = vcounter(\"page-faults\"); }" || return 1
+  done
+  sysctl -q -w kernel.bpf_stats_enabled="$stats"
+  for what in counter thread; do
+    figure "$([ $what = thread ] && echo v)counter(): firing above one without" \
+      "$(minus "$(median <"$work/$what.firing")" "$(median <"$work/plain.firing")")" ns \
+      "$(minus "$(median <"$work/helper_$what.firing")" "$(median <"$work/empty.firing")")" "the bare helpers" "<= 1.3 x"
+  done
 }
 
 # ---- records --------------------------------------------------------------------------------------------
@@ -226,6 +281,81 @@ calls() {
   row "syscall:::entry: wall above the bare call" "$(above tally)" "$(above bpftrace)" ns 0.75
 }
 
+# ---- switches of threads -----------------------------------------------------------------------------------
+# What a switch costs above the same switch untraced, in the best of many short turns: others run meanwhile, and a program's
+# own time leaves out what the kernel does to get to it.
+tasks=build/prog/tasks
+pings() { # TRACER COMMAND...
+  local name=$1
+  shift
+  "$@" 2>"$work/$name.err" | grep -E '^[0-9]+[.][0-9]$' | head -n 1 >>"$work/$name.wall"
+}
+switches() { # NAME D B
+  local r
+  rm -f "$work"/*.wall
+  for r in $(seq "$rounds"); do
+    pings none "$tasks" pings 40000
+    pings tally "${trace[@]}" -n "$2" -c "$tasks pings 40000"
+    pings bpftrace timeout 60 bpftrace -e "$3" -c "$tasks pings 40000"
+  done
+  row "$1: a switch above the bare one" "$(above tally)" "$(above bpftrace)" ns 1
+}
+sched() {
+  if ! bpftrace -l 'tracepoint:sched:sched_switch' 2>/dev/null | grep -q .; then
+    echo "bpftrace finds no tracepoints of the scheduler: mount -t tracefs none /sys/kernel/tracing"
+    return 1
+  fi
+  switches 'off-cpu { @[stack()] = count() }' 'sched:::off-cpu { @[stack()] = count(); }' 'tracepoint:sched:sched_switch { @[kstack] = count(); }'
+  switches 'off-cpu { @[ustack()] = count() }' 'sched:::off-cpu { @[ustack()] = count(); }' 'tracepoint:sched:sched_switch { @[ustack] = count(); }'
+  # bpftrace knows no stack of the thread that comes, so it keeps that of the one that goes.
+  switches 'off-cpu to on-cpu { @[stack()] = sum(time) }' \
+    'sched:::off-cpu { self->ts = timestamp; } sched:::on-cpu /self->ts/ { @[stack()] = sum(timestamp - self->ts); self->ts = 0; }' \
+    'tracepoint:sched:sched_switch { @ts[args->prev_pid] = nsecs; @at[args->prev_pid] = kstack; $s = @ts[args->next_pid]; if ($s) { @[@at[args->next_pid]] = sum(nsecs - $s); delete(@ts[args->next_pid]); } }'
+}
+
+# ---- user code: time in the BPF programs, per firing, as the kernel counts it -------------------------------------
+# The programs of places in processes that a process holds; nothing before they fired often enough.
+user_time() { # PID
+  cat /proc/"$1"/fdinfo/* 2>/dev/null | awk '
+    $1 == "prog_type:" { user = $2 == 2 } $1 == "run_time_ns:" && user { ns += $2 } $1 == "run_cnt:" && user { n += $2 }
+    END { if (n >= 100000) print ns / n }'
+}
+user_firing() { # NAME COMMAND...
+  local name=$1 ns= i
+  shift
+  "$@" >"$work/$name.out" 2>"$work/$name.err" &
+  tracer=$!
+  for ((i = 0; i < 400 && ${#ns} == 0; i++)); do
+    sleep 0.05
+    ns=$(user_time $tracer)
+  done
+  echo "${ns:-nan}" >>"$work/$name.user"
+  end_tracer "$name"
+}
+user_row() { # WHAT COMMAND D B
+  local r
+  rm -f "$work"/*.user
+  for r in $(seq "$rounds"); do
+    user_firing tally "${trace[@]}" -c "$2" -n "$3"
+    user_firing bpftrace bpftrace -c "$2" -e "$4"
+  done
+  row "$1: firing" "$(median <"$work/tally.user")" "$(median <"$work/bpftrace.user")" ns 1
+}
+users() {
+  local functions usdt=$work/usdt
+  functions=$(realpath build/prog/functions)
+  user_row 'pid: @ = count() at entry' "$functions 4000000" 'pid$target:a.out:step:entry { @ = count(); }' "uprobe:$functions:step { @ = count(); }"
+  user_row 'pid: time from entry to return' "$functions 4000000" \
+    'pid$target:a.out:step:entry { self->t = timestamp; } pid$target:a.out:step:return /self->t/ { @ = quantize(timestamp - self->t); self->t = 0; }' \
+    "uprobe:$functions:step { @t[tid] = nsecs; } uretprobe:$functions:step /@t[tid]/ { @ = hist(nsecs - @t[tid]); delete(@t[tid]); }"
+  command -v cc >/dev/null || { echo "no C compiler for a program with static probes"; return 1; }
+  echo 'provider app { probe req(int); };' >"$usdt.d"
+  "$tally" trace -h -s "$usdt.d" -o "$usdt.h"
+  printf '#include "usdt.h"\nint main(void)\n{\n\tfor (int i = 0; i < 8000000; i++)\n\t\tAPP_REQ(i);\n}\n' >"$usdt.c"
+  cc -O2 -o "$usdt" "$usdt.c" || return 1
+  user_row 'usdt: @[arg0 & 3] = count()' "$usdt" 'app$target:::req { @[arg0 & 3] = count(); }' "usdt:$usdt:app:req { @[arg0 & 3] = count(); }"
+}
+
 figure_head "medians, taken in turn"
 start "start: BEGIN { exit(0); }" 0.02 'BEGIN { exit(0); }' 'BEGIN { exit(); }'
 start "start: @[execname] = count() on page faults" 0.028571 \
@@ -233,8 +363,15 @@ start "start: @[execname] = count() on page faults" 0.028571 \
 compare "@[execname] = count()" 0.75 '@[execname] = count();' '@[comm] = count();' || missed=$((missed + 1))
 compare "@[ustack()] = count()" 1 '@[ustack()] = count();' '@[ustack()] = count();' || missed=$((missed + 1))
 addresses || missed=$((missed + 1))
+language || missed=$((missed + 1))
+counters || missed=$((missed + 1))
 rm -f "$work"/*.wall
 calls || missed=$((missed + 1))
+sched || missed=$((missed + 1))
+build/bench/bench "$runs" -- "$tally" trace -l >"$work/start"
+bound "start: -l of all providers" "$(awk 'NR == 1 { print $1 / 1e6 }' "$work/start")" 300 ms
+sysctl -q -w kernel.bpf_stats_enabled=1
+users || missed=$((missed + 1))
 sysctl -q -w kernel.bpf_stats_enabled="$stats"
 records
 figure_end

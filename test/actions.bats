@@ -85,3 +85,27 @@ leave 1" ]
   [ "$status" -eq 3 ]
   [[ "$stderr" == *"line 1: chill() needs the kernel"* ]]
 }
+
+@test "pcap() writes packets to the file of freopen(), as pcap(3) reads them, and shows them elsewhere" {
+  needs_bpf
+  [ -r /sys/kernel/btf/vmlinux ] || skip "no types of the kernel here"
+  # a packet of 30 bytes, of which 14 lie in one piece: the name of the program stands for them
+  made='s = (struct sk_buff *)alloca(sizeof (struct sk_buff)); s->len = 30; s->data_len = 16;
+    s->data = (unsigned char *)&curthread->comm[0];'
+  run "$TALLY" trace -x scratchsize=1k -wqn "BEGIN { $made freopen(\"$BATS_TEST_TMPDIR/p\"); pcap(s, PCAP_IP); pcap(s, PCAP_IP); pcap(s, PCAP_ETHER); exit(0); }"
+  [ "$status" -eq 0 ]
+  has "a packet of link type 1 is left out: the file has those of 101"
+  bytes() { od -An -v -tu4 -w4 -j "$1" -N "$2" "$BATS_TEST_TMPDIR/p" | tr -d ' ' | paste -sd' '; }
+  [ "$(bytes 0 24)" = "$((0xa1b23c4d)) $((4 << 16 | 2)) 0 0 1514 101" ]
+  [ "$(bytes 32 8)" = "14 30" ]
+  [ "$(bytes 62 8)" = "14 30" ]
+  [ "$(stat -c %s "$BATS_TEST_TMPDIR/p")" -eq $((24 + 2 * (16 + 14))) ]
+  [ "$(od -An -c -j 40 -N 6 "$BATS_TEST_TMPDIR/p" | tr -d ' ')" = 'tally\0' ]
+  now=$(date +%s) then=$(bytes 24 4)
+  [ $((now - then)) -ge 0 ] && [ $((now - then)) -lt 100 ] && [ "$(bytes 28 4)" -lt 1000000000 ]
+  run "$TALLY" trace -x scratchsize=1k -x pcapsize=5 -qn "BEGIN { $made pcap(s, PCAP_IP); exit(0); }"
+  has "0: 74 61 6c 6c 79  "
+  run vm -qn 'BEGIN { pcap(0, PCAP_IP); }'
+  [ "$status" -eq 1 ]
+  has "pcap( ) takes a packet of a kernel: there is none where this runs"
+}

@@ -89,6 +89,63 @@ reuse() { echo "$PROGS/reuse $1 $PROGS 20 200 100"; }
   [[ "$output" != *_touch* ]]
 }
 
+@test "code that mremap() moves to a place and back again has its own name each time, and is not [mapping gone]" {
+  case $(uname -m) in x86_64|aarch64) ;; *) skip "mremap() is noticed on x86-64 and arm64 only" ;; esac
+  faults '@[ufunc(arg1)] = count();' "$(reuse swap)"
+  gave_both '.so`plugin_._touch '
+  [[ "$output" != *"mapping gone"* ]]
+}
+
+@test "code that mremap() maps a second time, or whose pages alone it moves, does not have the name of what was there before" {
+  case $(uname -m) in x86_64|aarch64) ;; *) skip "mremap() is noticed on x86-64 and arm64 only" ;; esac
+  local how
+  for how in duplicate keep; do
+    faults '@[ufunc(arg1)] = count();' "$(reuse $how)"
+    gave_both '.so`plugin_._touch '
+    [[ "$output" != *"mapping gone"* ]]
+  done
+}
+
+@test "code that a child maps in the memory of its parent does not have the name of what was there before" {
+  local how
+  for how in vfork clone; do
+    faults '@[ufunc(arg1)] = count();' "$(reuse $how)"
+    gave_both '.so`plugin_._touch '
+    [[ "$output" != *"mapping gone"* ]]
+  done
+}
+
+@test "plugins that were loaded and unloaded 1,000 times keep their names in aggregations" {
+  faults '@[ufunc(arg1)] = count();' "$PROGS/reuse load $PROGS 500 8 4"
+  gave 'plugin_a.so`plugin_a_touch ' 3800 4100
+  gave 'plugin_b.so`plugin_b_touch ' 1900 2100
+  [[ "$output" != *"mapping gone"* && "$output" != *forgotten* ]]
+}
+
+@test "200 processes of one id, and 200 programs of one process, keep their names in aggregations" {
+  faults '@[ufunc(arg1)] = count();' "$PROGS/reuse child $PROGS 100 40 20"
+  gave_both '.so`plugin_._touch '
+  [[ "$output" != *"mapping gone"* ]]
+  faults '@[ufunc(arg1)] = count();' "$(for i in {1..100}; do printf '%s 40 %s 20 ' "$PROGS/image_a" "$PROGS/image_b"; done)"
+  gave 'image_a`image_a_touch' 3800 4100
+  gave 'image_b`image_b_touch' 1900 2100
+  [[ "$output" != *"mapping gone"* ]]
+}
+
+@test "a library that only processes in another root directory loaded, and that soon ended, is not said to be removed" {
+  [ "$(id -u)" -eq 0 ] || skip "chroot() needs root"
+  local jail="$BATS_TEST_TMPDIR/jail" wait="$BATS_TEST_TMPDIR/wait"
+  mkdir "$jail"
+  cp "$PROGS"/plugin_?.so "$jail"
+  mkfifo "$wait"
+  exec {hold}<>"$wait"
+  faults '@[ufunc(arg1)] = count();' "$PROGS/reuse jail $jail 20 200 100" <"$wait"
+  echo >&"$hold"
+  exec {hold}>&-
+  gave_both '.so`plugin_._touch '
+  [[ "$output" != *"[file"* && "$stderr" != *"without a name"* ]]
+}
+
 @test "memory without a file that takes the place of a file, and the file its place again, are told apart" {
   case $(uname -m) in x86_64|aarch64) ;; *) skip "a mapping over another is noticed on x86-64 and arm64 only" ;; esac
   local how
@@ -154,7 +211,8 @@ over() {
 
 # Whether tally had opened a file before it was removed is a matter of luck; then that is the name, and no guess.
 @test "a library that was removed and its successor of the same name are two rows" {
-  local a='over.so`(plugin_a_touch|0x[0-9a-f]+ \[file (gone, inode [0-9.]+|changed)\]) ' b='over.so`(plugin_b_touch|0x[0-9a-f]+ \[file gone, inode [0-9.]+\]) '
+  local a='over.so`(plugin_a_touch|0x[0-9a-f]+ \[file ((gone|not reached), inode [0-9.]+|changed)\]) '
+  local b='over.so`(plugin_b_touch|0x[0-9a-f]+ \[file (gone|not reached), inode [0-9.]+\]) '
   over replace
   gave "$a" 1950 2100
   gave 'over.so`plugin_b_touch ' 950 1100

@@ -91,11 +91,13 @@ dtrace: 'tally trace -h' shows the options"
 }
 
 @test "dtrace's other options are refused by name with what to do instead" {
-  for option in -a -A -G -32; do
+  for option in -a -A -32; do
     run "$TALLY" trace "$option" -n BEGIN
     [ "$status" -eq 2 ] || { echo "$option: $status"; return 1; }
-    [[ "$output" == "tally: ${option:0:2} is not supported: "?????* ]] || { echo "$option: $output"; return 1; }
+    [[ "$output" == "tally: $option is not supported: "?????* ]] || { echo "$option: $output"; return 1; }
   done
+  run "$TALLY" trace -A -n BEGIN
+  has "no anonymous tracing at boot"
 }
 
 @test "the manual page has every option of the table, and no other" {
@@ -225,4 +227,12 @@ tally: 'tally stat -h' shows the options"
   wait $pid || status=$?
   exec 8>&-
   [ $status -eq 143 ] && [ $sent -ge 3 ] || { echo "$sent signals, status $status"; return 1; }
+}
+
+@test "under the name dtrace the status is not that of the command of -c, as in dtrace(1)" {
+  needs_bpf
+  run as_dtrace -qn 'BEGIN { }' -c 'sh -c "exit 4"'
+  said 0 ""
+  run as_dtrace -qn 'BEGIN { exit(3); }' -c 'sh -c "exit 4"'
+  [ "$status" -eq 3 ]
 }

@@ -36,3 +36,10 @@ let_others_in() {
     [ ! -d "$dir" ] || chmod a+x "$dir"
   done
 }
+# Waits until the shell's child runs PROGRAM with its libraries mapped: what is found in a process before its exec is not there after it.
+until_runs() { # PID PROGRAM
+  for _ in $(seq 100000); do
+    [ "$(readlink "/proc/$1/exe")" != "$2" ] || ! grep -q '/libc[.]' "/proc/$1/maps" || return 0
+  done
+  return 1
+}

@@ -70,10 +70,10 @@ offers_of() {
   offers_of "tally list events page_f" page_faults
   offers_of "tally stat --on kunpeng --load=inge" ingest
   offers_of "tally stat --view=ce" cec
-  offers_of "tally trace -P pro" profile
+  offers_of "tally trace -P prof" profile
   offers_of "tally export --partition host,ca" host,capture
   [[ " $(offers "tally trace -") " == *" -n "*" --json "* ]]
-  [[ " $(offers "tally trace -") " != *" -G "* ]]
+  [[ " $(offers "tally trace -") " != *" -A "* ]]
 }
 
 @test "bash knows events, one after the other" {
@@ -309,6 +309,8 @@ tally: 'tally completion -h' shows how to use the script"
   said 0 $'hisi_ptt0_2/qos_tx_cpl=\t'
   run "$TALLY" complete "" tally stat -ecpu_cycles,page_faul
   said 0 $'-ecpu_cycles,page_faults\t'
+  run "$TALLY" complete "" tally list machines p
+  said 0 $'power\t'                                                       # and not the kinds probes and ptt
   run "$TALLY" complete "" tally report -ox
   said 0 $':files\t-o'
   run "$TALLY" complete "" tally stat -e cpu_clock ls -

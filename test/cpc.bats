@@ -166,3 +166,19 @@ dtrace: cpc: count 100 is below the minimum of 5000 (-x dcpc_min_overflow=N lowe
   said 0 "6 16 -1"
   [ "$(vm -qn "$script")" = "6 16 -1" ]
 }
+
+@test "arg2 of a page fault is the address that was touched; of an event without data it is 0" {
+  needs_bpf
+  run "$TALLY" trace -q -x dcpc_min_overflow=1 -c "$PROGS/threads 1 3 200" \
+    -n 'syscall::mmap:entry /pid == $target && arg1 == 200 * 4096/ { self->len = arg1; }' \
+    -n 'syscall::mmap:return /self->len/ { self->at = arg1; self->len = 0; }' \
+    -n 'cpc:::page_faults-all-1 /self->at && arg2 >= self->at && arg2 < self->at + 200 * 4096/ { @["there"] = count(); @pages[(arg2 - self->at) >> 12] = count(); }' \
+    -n 'syscall::munmap:entry /self->at/ { self->at = 0; }' \
+    -n 'cpc:::cpu_clock-all-1000000 { @clock = sum(arg2 != 0 || arg3 != 0 || arg9 != 0); }' \
+    -n 'END { printa("%s %@d\n", @); printa("page %d %@d\n", @pages); printa("clock %@d\n", @clock); }'
+  [ "$status" -eq 0 ]
+  grep -q '^clock 0$' <<<"$output"
+  # A fault is missing only where it is told.
+  [[ $output == *"of cpc:::page_faults"* || $output == *lost* ]] || [ "$(grep '^there' <<<"$output")" = "there 600" ]
+  [ "$(grep -cE '^page [0-9]+ [1-3]$' <<<"$output")" -ge 195 ]
+}

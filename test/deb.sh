@@ -51,10 +51,10 @@ build() { # DIRECTORY UMASK ENVIRONMENT... -- COMMAND...: a script's text
   shift 2
   echo "mkdir -p $dir && cd $dir && dpkg-source -x /source/$source tree >/dev/null && chown -R builder: $dir && cd tree && umask $mask &&
     unshare -n setpriv --reuid builder --regid builder --clear-groups \
-      env HOME=/home/builder PATH=/usr/bin:/bin $* dpkg-buildpackage -us -uc -b >$dir/log 2>&1 || { tail -n 60 $dir/log; exit 1; }"
+      env HOME=/home/builder PATH=/usr/bin:/bin $* dpkg-buildpackage -us -uc -b >$dir/log 2>&1 || { tail -n 30 $dir/log; grep -A 8 ' FAILED' $dir/log; exit 1; }"
 }
 jobs=$(nproc)
-inside "the packages are built, and the unit tests pass, without a network and as another user" "$built" \
+LINES_SHOWN=100 inside "the packages are built, and the unit tests pass, without a network and as another user" "$built" \
   "$(build /home/builder/one 022 LC_ALL=C TZ=UTC "DEB_BUILD_OPTIONS=parallel=$jobs")" || exit 1
 inside "a second build, with nocheck, elsewhere, 400 days later and in Turkish, runs no test" "$built" \
   "$(build /var/tmp/another/and/longer/place 002 LC_ALL=tr_TR.UTF-8 TZ=Pacific/Auckland "'DEB_BUILD_OPTIONS=nocheck parallel=1'" faketime -f +400d); ! grep -q run-tests.sh /var/tmp/another/and/longer/place/log"

@@ -87,18 +87,19 @@ say $? "the checkout is cloned"
 inside "demo.sh installs, builds and answers" root ./demo.sh
 pages root
 
-# The examples are scripts: those of events are given a command, those of packets a trace, the others name their model.
+# The examples are scripts: those of this machine are given a command, those of packets a trace, the others name their model.
 inside "an installation's examples run from where they were installed" root '
   make -s install DESTDIR="$HOME/dest" PREFIX=/usr
   PATH=$HOME/dest/usr/bin:$PWD/build/prog:$PATH examples=$HOME/dest/usr/share/doc/tally/examples
   cp test/fixture/ptt-8dw-golden.perf.data "$HOME/t.data" && cd && status=0
   for e in "$examples"/*.d; do
-    case $(grep -oE "^(cpc|ptt):::" "$e" | head -n 1) in
-    cpc:::) set -- -c "brendan 20000" ;;
+    case $(grep -oE "^(gpci|mmustat|ptt|vfalls):::" "$e" | head -n 1) in
     ptt:::) set -- --on ./t.data ;;
+    "") set -- -c "brendan 20000" $(grep -q "[$]1" "$e" && echo func_alpha) ;;
     *) set -- ;;
     esac
-    timeout 60 "$e" "$@" >said 2>&1 && [ -s said ] || { echo "$e:"; cat said; status=1; }
+    # A program that has the probes of myapp is the reader'"'"'s.
+    timeout 60 "$e" "$@" >said 2>&1 && [ -s said ] || grep -q "^tally: usdt: .*myapp" said || { echo "$e:"; cat said; status=1; }
   done
   for e in "$examples"/hardware/*.d; do
     tally trace -e -s "$e" >said 2>&1 || grep -q "no hardware PMU" said || { echo "$e:"; cat said; status=1; }

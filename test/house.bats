@@ -61,6 +61,17 @@ C
   [ -z "$(find "$BATS_TEST_TMPDIR/plain" -name 'dtrace*')" ]
 }
 
+@test "each file that is installed is in a Debian package, or is said to be in none" {
+  local dest=$BATS_TEST_TMPDIR/debian file row found
+  make -s install DESTDIR="$dest" PREFIX=/usr LIBDIR=/usr/lib/TRIPLET ZSHDIR=/usr/share/zsh/vendor-completions DTRACE=1
+  awk '{ print $1 }' debian/*.install debian/not-installed >"$BATS_TEST_TMPDIR/rows"
+  while read -r file; do
+    found=
+    while read -r row; do [[ $file == $row || $file == $row/* ]] && found=1; done <"$BATS_TEST_TMPDIR/rows"
+    [ -n "$found" ] || { echo "$file is in no package: a row in debian/*.install"; return 1; }
+  done < <(find "$dest" \( -type f -o -type l \) -printf '%P\n')
+}
+
 @test "links of installed tutorials and specification pages lead to installed files" {
   bad=0
   for page in "$DEST"/usr/share/doc/tally/{tutorial/*,spec-*}.md; do
@@ -172,6 +183,14 @@ C
     said=$(groff -t -man -ww -Tutf8 -z "$page" 2>&1)
     [ -z "$said" ] || { echo "${page##*/}: $said"; return 1; }
   done
+}
+
+@test "manual pages are the same in Turkish, where the capital of i is another letter" {
+  localedef -i tr_TR -f UTF-8 "$BATS_TEST_TMPDIR/tr_TR.UTF-8" 2>/dev/null || skip "localedef has no tr_TR (Debian package locales)"
+  local b=$BATS_TEST_TMPDIR/build
+  LOCPATH=$BATS_TEST_TMPDIR LC_ALL=tr_TR.UTF-8 make -s B="$b" man
+  for page in "$b"/man/*.1; do cmp "$page" "$DEST/usr/share/man/man1/${page##*/}"; done
+  grep -q '^[.]TH TALLY-LIST 1' "$b/man/tally-list.1" || { grep '^[.]TH' "$b/man/tally-list.1"; return 1; }
 }
 
 @test "bash completes verbs and options" {

@@ -70,3 +70,64 @@ setup() {
   [ "$status" -eq 1 ]
   [[ $output == *'`max_pfn is a symbol of a kernel: there is none where this runs'* ]]
 }
+
+@test "print() names the enumerators of the kernel's enums, and casts to them keep their value" {
+  run "$TALLY" trace -qn 'enum pid_type t; struct s { int a; enum pid_type p; } x;
+    BEGIN { t = PIDTYPE_TGID; print(t); x.p = PIDTYPE_SID; print(x); print((enum hrtimer_restart)1); print((enum pid_type)77);
+      printf("|%d|", (int)(enum hrtimer_restart)1); exit(0); }'
+  [ "$status" -eq 0 ]
+  has "(enum pid_type)PIDTYPE_TGID"
+  has ".p = (enum pid_type)PIDTYPE_SID,"
+  has "(enum hrtimer_restart)HRTIMER_RESTART"
+  has "(enum pid_type)77"
+  has "|1|"
+  run "$TALLY" trace -qn 'BEGIN { trace((enum no_such_enum)1); }'
+  [ "$status" -eq 1 ]
+  has '"enum no_such_enum" is incomplete'
+}
+
+@test "d_path(), cwd, root and fi_pathname say where files are, across mounts" {
+  deep=$BATS_TEST_TMPDIR/a/bb/ccc
+  mkdir -p "$deep"
+  cd "$deep"
+  run "$TALLY" trace -qn 'BEGIN { printf("%s %s %s\n", cwd, root, d_path(&curthread->fs->pwd)); exit(0); }'
+  [ "$status" -eq 0 ]
+  [ "${lines[0]}" = "$(pwd -P) / $(pwd -P)" ]
+  run "$TALLY" trace -qn 'syscall::read:entry /pid == $target && fds[arg0].fi_name == "vmlinux"/ { @[fds[arg0].fi_pathname, cwd] = count(); }' \
+    -c "cat /sys/kernel/btf/vmlinux" 2>/dev/null
+  grep -aqE "^  /sys/kernel/btf/vmlinux +$(pwd -P) " <<<"$output"
+  run "$TALLY" trace -qn 'BEGIN { printf("%s|%s\n", fds[7].fi_pathname, fds[8].fi_pathname); exit(0); }' 7</dev/null 8<"$TALLY"
+  [ "${lines[0]}" = "/dev/null|$(realpath "$TALLY")" ]
+}
+
+@test "a path that is too deep or too long for d_path() begins with dots" {
+  cd "$BATS_TEST_TMPDIR"
+  for i in $(seq 10 39); do mkdir "$i"; cd "$i"; done
+  run "$TALLY" trace -qn 'BEGIN { printf("%s\n", cwd); exit(0); }'
+  [ "$status" -eq 0 ]
+  [[ "${lines[0]}" =~ ^\.\.\.(/[0-9]{2}){21}/37/38/39$ ]]
+  [[ "$(pwd -P)" == *"${lines[0]#...}" ]]
+  run "$TALLY" trace -x strsize=20 -qn 'BEGIN { printf("%s\n", cwd); exit(0); }'
+  [ "${lines[0]}" = ".../35/36/37/38/39" ]
+  mkdir "$(printf 'x%.0s' $(seq 250))"
+  cd x*
+  run "$TALLY" trace -qn 'BEGIN { printf("%s\n", cwd); exit(0); }'
+  [ "${lines[0]}" = "...$(basename "$(pwd)" | sed 's,^,/,')" ]
+}
+
+@test "sizeof takes a type with the module that it is of, as a cast does" {
+  run "$TALLY" trace -qn 'BEGIN { printf("%d %d %d", sizeof (vmlinux`struct task_struct) == sizeof (struct task_struct), sizeof (`kuid_t), sizeof (vmlinux`struct file *)); exit(0); }'
+  said 0 "1 4 8"
+}
+
+@test "fi_mount and d_path() of a mount say where it is mounted; a pipe is mounted nowhere" {
+  run "$TALLY" trace -qn 'BEGIN { printf("%s|%s|%s\n", fds[7].fi_mount, fds[8].fi_mount, d_path(curthread->fs->root.mnt)); exit(0); }' \
+    7</proc/self/mounts 8< <(:)
+  [ "$status" -eq 0 ]
+  [ "${lines[0]}" = "/proc|<none>|/" ]
+  unshare -m true 2>/dev/null || skip "no mount may be made here"
+  mkdir "$BATS_TEST_TMPDIR/mnt"
+  run unshare -m sh -c 'mount -t tmpfs none "$1/mnt" && mkdir "$1/mnt/deep" && echo >"$1/mnt/deep/f" &&
+    "$2" trace -qn "BEGIN { printf(\"%s\n\", fds[7].fi_mount); exit(0); }" 7<"$1/mnt/deep/f"' sh "$BATS_TEST_TMPDIR" "$TALLY"
+  [ "${lines[0]}" = "$(realpath "$BATS_TEST_TMPDIR")/mnt" ]
+}

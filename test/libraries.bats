@@ -53,6 +53,17 @@ BEGIN { printf("%d\n", answer); exit(0); }'
   has 'failed to resolve ENOENT: Unknown variable name'
 }
 
+@test "every name of an error that the C library knows has its number in D" {
+  cd "$BATS_TEST_TMPDIR"
+  command -v cpp >/dev/null || skip "no cpp"
+  cpp -dM -include errno.h /dev/null | awk '$2 ~ /^E[A-Z0-9]+$/ { print $2 }' | sort >names
+  [ "$(wc -l <names)" -gt 100 ]
+  { echo '#include <errno.h>'; sed 's/.*/[&] &/' names; } | cpp -P | sed -n 's/^\[[0-9]*\] //p' >want
+  { echo 'BEGIN {'; sed 's/.*/printf("%d\\n", &);/' names; echo 'exit(0); }'; } >e.d
+  vm -qs e.d | sed '/^$/d' >got
+  cmp want got
+}
+
 @test "each library that tally brings parses whole" {
   for f in "$BATS_TEST_DIRNAME"/../lib/tally/d/*.d; do
     run vm -qx nolibs -L "$BATS_TEST_DIRNAME/../lib/tally/d" -n "#pragma D depends_on library ${f##*/}

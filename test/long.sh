@@ -18,8 +18,9 @@ packages|90|test/packages.sh|each package to build with is missed, or another on
 unstable|60|test/unstable.sh|Debian unstable's gcc and clang, and the unit tests
 deb|90|test/deb.sh;test/deb.sh unstable|Debian's packages for Debian 12 and unstable: built twice alike, lintian, blhc, installed, tutorials from the installed files
 static|30|test/static.sh;test/release.sh|the static program needs no other file, and refuses in words what it would load; a release is what is committed
-guest|30|env GUEST_SECONDS=1740 test/vm/run.sh|Linux 6.1 with an emulated PMU
-kernel|15|test/vm/kernel.sh|D's symbols and types of the kernel on a distribution's kernel, x86-64
+guest|30|env GUEST_SECONDS=1740 GUEST_PROGRAMS=1000 test/vm/run.sh|Linux 6.1 with an emulated PMU
+probes|15|test/vm/probes.sh|probes and vcounter() on Linux 6.1, arm64, with one CPU and with two, against programs of known numbers
+kernel|15|env GUEST_SECONDS=840 test/vm/kernel.sh|D's symbols, types and functions of the kernel on a distribution's kernel, x86-64
 drivers|60|test/vm/ptt.sh;test/vm/gpci.sh;test/vm/sun4v.sh|the genuine drivers of make check-vm
 fuzz|60|FUZZ|each fuzz target for a minute
 conclusions|60|test/conclusions.sh;env TALLY_SEEDS=20 build/test/ptt_compare_test|tune and report on 100 seeds of each load of the model; planted changes of 1 to 20 %
@@ -40,6 +41,7 @@ commands() { # NAME COMMANDS
     invariants) make build/test/ask_check_test ;;
     conclusions) make -j"$(nproc)" all build/test/ptt_compare_test ;;
     guest) tools/deps.sh vm && test/vm/fetch.sh && make -j"$(nproc)" cross-arm64 ;;
+    probes) tools/deps.sh vm && test/vm/fetch.sh && make -j"$(nproc)" all && make -j"$(nproc)" cross-arm64 ;;
     kernel) tools/deps.sh vm && make -j"$(nproc)" all ;;
     drivers) make -j"$(nproc)" all build/vm/gpci-truth build/vm/sun4v-truth && { tools/deps.sh vm && make cross-tally; true; } ;;
     esac >&2 && tr ';' '\n' <<<"$2" ;;

@@ -63,6 +63,8 @@ serve() {
   needs_unicorn
   sparc64 flat.S
   sparc64-linux-gnu-objcopy -O binary -j .text flat.img flat.bin
+  run bash -c "'$TALLY' machine niagara --run flat.bin >/dev/full"
+  said 1 "tally: failed to write to stdout: No space left on device"
   run_image niagara --run flat.bin
   [ "$status" -eq 7 ] && [ "$output" = flat ]
 }

@@ -181,12 +181,12 @@ leaves_a_silent_machine() {
   [ -S s ] && [ -S v ]
   begin 2 kunpeng --listen s --vfio-user v
   refused 1 "s is in use by another server" kunpeng --listen s
-  refused 1 "v': in use" kunpeng --vfio-user v
+  refused 1 "v is in use by another server" kunpeng --vfio-user v
   "$TALLY" list --on unix:s ptt >/dev/null
   end TERM
   echo mine >file
   refused 1 "file exists and is not a socket" kunpeng --listen file
-  refused 1 "file': in use, or not a socket" kunpeng --vfio-user file
+  refused 1 "file exists and is not a socket" kunpeng --vfio-user file
   [ "$(cat file)" = mine ]
 }
 
@@ -311,6 +311,24 @@ W
   [ "$(cat d/hisi_ptt0_2/root_port_filters/0000:00:10.0)" = 0x80001 ]
   [ "$(cat d/hisi_ptt0_0/tune/qos_tx_p)" = 1 ]
   end TERM
+}
+
+@test "what root mounts was there for root alone" {
+  needs_fuse
+  [ "$(id -u)" -eq 0 ] || skip "only root mounts for all users"
+  command -v setpriv >/dev/null || skip "no setpriv"
+  local at
+  at=$(mktemp -d /tmp/tally-mount-XXXXXX)
+  chmod 755 "$at"
+  begin 1 kunpeng --sysfs "$at"
+  run setpriv --reuid=65534 --regid=65534 --clear-groups cat "$at/hisi_ptt0_2/cpumask"
+  [ "$status" -eq 0 ]
+  [ "$output" = 0 ]
+  run setpriv --reuid=65534 --regid=65534 --clear-groups cat "$at/hisi_ptt0_2/tune/qos_tx_cpl"
+  [ "$status" -eq 1 ]
+  has "Permission denied"
+  end TERM
+  rmdir "$at"
 }
 
 @test "the mount goes with the machine, however that ends" {

@@ -109,6 +109,9 @@ needs_terminal() { command -v script >/dev/null || skip "no script(1) to make a 
   [[ "$output" != *'of model time'* ]]
   run on_terminal '"$TALLY" stat -e mmustat/all/ --on niagara,load=chase --count 1'
   has '% of 1 s of model time; -I 10 makes it 0.01 s'
+  run on_terminal '"$TALLY" stat -e mmustat/all/ --on niagara,load=chase --count 1 -I 1000'
+  has '% of 1 s of model time'
+  [[ "$output" != *'-I 10 makes it'* ]]
 }
 
 # ---- lists in pipes ----------------------------------------------------------------------------------------

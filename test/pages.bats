@@ -29,6 +29,43 @@ wait_for() { for _ in $(seq 100); do [ -S "$1" ] && return; sleep 0.05; done; re
   [ $bad -eq 0 ]
 }
 
+@test "every example in the pages of the providers is accepted as it stands" {
+  bad=0
+  for page in doc/provider/*.md; do tools/transcript.sh "$page" || bad=1; done
+  [ $bad -eq 0 ]
+}
+
+# names CLASSES: the names of such rows that the compiler has, one a line.
+names() { sed -nE "s/^(CALL|BUILTIN)\(([a-z][a-z0-9_]*), ($1),.*/\2/p; s/^LATER\(([a-z0-9_]+),.*/\1 LATER/p" src/dlang/{call,builtin}.def |
+  if [[ "$1" == *LATER* ]]; then sed 's/ LATER//'; else grep -v ' LATER'; fi; }
+
+@test "the manual does not say of anything that runs that it is refused, and leaves out nothing that runs" {
+  local runs refused name
+  runs=$(sed -n '/^### What runs/,/^Code of a just-in-time/p' doc/verb/trace.md | tr '\n' ' ' | grep -o '`[^`]*`' | tr -d '`')
+  refused=$(sed -n '/^### What does not run/,/^## /p' doc/verb/trace.md | tr '\n' ' ' | grep -o '`[^`]*`' | tr -d '`')
+  [ -n "$runs" ] && [ -n "$refused" ]
+  for name in $(names 'SUBR|ACT|STACK|SYM|AGG|INT|STR|ARRAY|LIBRARY|KERNEL' | grep -vE '^(panic|breakpoint|arg[1-8])$'); do
+    grep -qw -- "$name" <<<"$runs" || { echo "not under What runs: $name"; return 1; }
+    ! grep -qw -- "$name" <<<"$refused" || { echo "runs, and is said to be refused: $name"; return 1; }
+  done
+  for name in $(sed -nE 's/^PROVIDER\((.*)\)$/\1/p' src/provider/provider.def); do
+    ! grep -qw -- "$name" <<<"$refused" || { echo "is there, and is said to be refused: $name"; return 1; }
+  done
+  for name in $(names LATER) panic breakpoint; do
+    grep -qw -- "$name" <<<"$refused" || { echo "not under What does not run: $name"; return 1; }
+    ! grep -qw -- "$name" <<<"$runs" || { echo "refused, and is said to run: $name"; return 1; }
+  done
+}
+
+@test "a provider that takes its probes from the kernel has a page with its probes, arguments, cost and limits" {
+  bad=0
+  for page in doc/provider/*.md; do
+    for part in Probes Arguments "What it costs" "What Linux can't give"; do grep -qx "## $part" "$page" || { echo "$page: no $part"; bad=1; }; done
+    grep -qF "provider/$(basename "$page")" doc/spec-d.md || { echo "doc/spec-d.md: no link to $page"; bad=1; }
+  done
+  [ $bad -eq 0 ]
+}
+
 # named PAGE WORD...: the page has each word as code.
 named() {
   local page=doc/model/$1.md word
@@ -101,4 +138,11 @@ json() { sed -n "s/.*$1.*/\\1/p"; }                          # PATTERN with one 
   command -v clickhouse || [ "$status" -eq 1 ]
   run page moon 'true'   # an unknown need
   [ "$status" -ne 0 ]
+}
+
+@test "a sentence of a page that begins with sh or console was run as a command" {
+  printf 'What it\nshows is\nconsoles.\n\n```sh\ntrue\n```\n' >page.md
+  run tools/transcript.sh page.md
+  [ "$status" -eq 0 ]
+  [ -z "$output" ]
 }

@@ -29,11 +29,36 @@ SLOW=cpc:::cpu_clock-all-1000000000
   [ "$status" -eq 137 ]
 }
 
+@test "-x evaltime says where in the command of -c tracing begins; as dtrace it is main(), else the exec" {
+  needs_bpf
+  mkdir -p "$BATS_TEST_TMPDIR/p"
+  cp "$PROGS/early" "$BATS_TEST_TMPDIR/p/stripped"
+  strip "$BATS_TEST_TMPDIR/p/stripped"
+  counted='syscall::openat:entry /pid == $target/ { opened = 1; } syscall::write:entry /pid == $target/ { writes++; }
+    END { printf("%d %d", opened, writes); }'
+  for prog in "$PROGS/early" "$BATS_TEST_TMPDIR/p/stripped" "$PROGS/early 10"; do
+    for row in "exec 1 2" "preinit 0 2" "postinit 0 1" "main 0 1"; do
+      run as_dtrace -x evaltime="${row%% *}" -qn "$counted" -c "$prog"
+      [ "$status" -eq 0 ]
+      [ "${lines[-1]}" = "${row#* }" ] || { echo "$prog $row: $output"; return 1; }
+    done
+    run as_dtrace -qn "$counted" -c "$prog"
+    [ "${lines[-1]}" = "0 1" ]
+    run "$TALLY" trace -qn "$counted" -c "$prog"
+    [ "${lines[-1]}" = "1 2" ]
+  done
+  run "$TALLY" trace -x evaltime=later -qn "$counted" -c true
+  [ "$status" -eq 2 ]
+  has "option evaltime takes exec, preinit, postinit or main"
+}
+
 @test "a command that cannot run gives 127 or 126" {
   needs_bpf
   run -127 "$TALLY" trace -qn "$SLOW" -c nosuchcommand
   has "tally: failed to start 'nosuchcommand': "
   run -126 "$TALLY" trace -qn "$SLOW" -c /etc/passwd
+  run -1 as_dtrace -qn "$SLOW" -c nosuchcommand # dtrace(1) has 1 for it
+  run -1 as_dtrace -x evaltime=exec -qn "$SLOW" -c /etc/passwd
   run "$TALLY" trace -qn "$SLOW" -c "'unfinished"
   [ "$status" -eq 1 ]
 }

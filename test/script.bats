@@ -130,7 +130,7 @@ CPU     ID                    FUNCTION:NAME
   DTRACE_OPT_quiet=1 run vm -s a.d
   said 0 "x"
   DTRACE_OPT_STRSIZE=8 run vm -qn 'BEGIN { trace(strjoin("0123456789", "x")); exit(0); }'
-  said 0 "0123456"
+  said 0 "01234567"
   DTRACE_OPT_STRSIZE=8 run vm -x strsize=16 -qn 'BEGIN { trace(strjoin("0123456789", "x")); exit(0); }'
   said 0 "0123456789x"
 }
@@ -169,6 +169,36 @@ x"
   printf '#include "h.h"\nBEGIN { trace(7); exit(0); }\n' >h.d
   run vm -qC -s h.d
   said 0 "7"
+}
+
+@test "-C takes the headers that scripts include, with open arrays, names for the assembler and large enumerators" {
+  command -v cpp >/dev/null || skip "no cpp"
+  local h n=0
+  cd "$BATS_TEST_TMPDIR"
+  for h in sys/socket.h netinet/in.h netinet/ip.h netinet/tcp.h net/if.h arpa/inet.h netdb.h sys/un.h sys/epoll.h sys/types.h sys/stat.h sys/mman.h sys/wait.h \
+    sys/time.h sys/resource.h sys/sysinfo.h stdlib.h unistd.h stdio.h string.h fcntl.h signal.h time.h errno.h stdint.h pthread.h math.h wchar.h regex.h poll.h \
+    linux/fs.h linux/types.h linux/perf_event.h linux/tcp.h; do
+    echo "#include <$h>" | cpp >/dev/null 2>&1 || continue
+    printf '#include <%s>\nBEGIN { trace(7); exit(0); }\n' "$h" >h.d
+    run vm -qC -s h.d
+    said 0 "7" || { echo "$h"; return 1; }
+    n=$((n + 1))
+  done
+  [ "$n" -ge 20 ] || skip "only $n headers are here"
+}
+
+@test "an error in an included header names the header and its line" {
+  command -v cpp >/dev/null || skip "no cpp"
+  cd "$BATS_TEST_TMPDIR"
+  printf '\n\nint a[];\n' >bad.h
+  printf '#include "bad.h"\nBEGIN { exit(0); }\n' >b.d
+  run vm -qC -s b.d
+  said 1 'tally: failed to compile script b.d: "./bad.h", line 3: array declaration requires array dimension or tuple signature'
+  printf 'int ok;\n' >bad.h
+  printf '#include "bad.h"\nBEGIN { trace(nosuch); }\n' >b.d
+  run vm -qC -s b.d
+  [ "$status" -eq 1 ]
+  has 'failed to compile script b.d: line 2: failed to resolve nosuch'
 }
 
 @test "-C runs cpp with -D, -U and -I in their order, and lines keep their numbers" {
@@ -225,6 +255,104 @@ x"
 @test "a string of strsize 5 has five characters, whoever made it" {
   run vm -x strsize=5 -qn 'string g; BEGIN { g = "abcdefgh"; printf("%s %s %s", g, strjoin("abc", "def"), "123456"); exit(0); }'
   said 0 "abcde abcde 12345"
+}
+
+@test "a string of strsize 8 has eight characters, and one of 256 as many" {
+  run vm -x strsize=8 -qn 'string g; BEGIN { g = "abcdefghij"; printf("%s %s %s", g, strjoin("abcde", "fghij"), "1234567890"); exit(0); }'
+  said 0 "abcdefgh abcdefgh 12345678"
+  run vm -qn "BEGIN { x = \"$(printf '_%.0s' $(seq 253))XYZ and more\"; printf(\"%s %s %d\", substr(x, 253), strtok(strjoin(x, \"\"), \"_\"), strlen(x)); exit(0); }"
+  said 0 "XYZ XYZ 256"
+  run vm -x strsize=16 -qn 'string s; BEGIN { t = "a"; printf("%d %d %d", sizeof (s), sizeof (t), sizeof ("abc")); exit(0); }'
+  said 0 "16 16 4"
+}
+
+@test "the sum of two char is a char and no int, that of char and int an int" {
+  run vm -qn 'signed char c[int]; unsigned char C[int]; short s; unsigned short S;
+    BEGIN {
+      c[0] = -3; C[0] = 254; s = -300; S = 65000; this->l = (long)1;
+      printf("%d %d %d %d|", c[0] + C[0], C[0] + C[0], S + S, s * C[0]);
+      printf("%d %d %d %d|", C[0] / c[0], S % s, c[0] - C[0], S ^ c[0]);
+      printf("%d %d %d %d|", C[0] + 2, c[0] + this->l, C[0] > c[0], s < S);
+      C[0] /= c[0]; printf("%d %d", C[0], (unsigned char)200 + (unsigned char)100);
+      exit(0);
+    }'
+  # by hand: 253 + 254 = 251 mod 256; 252; 64464; -76200 is -10664 as a short; 254 / 253; 65000 % 65236; 253 - 254; 65000 ^ 65533
+  said 0 "251 252 64464 -10664|1 65000 255 533|256 -2 1 1|1 44"
+}
+
+@test "an operation in a predicate that is wrong is told at the line of what follows, as dtrace(1) does" {
+  printf 'BEGIN\n/"a" & "b"/\n{\n exit(0);\n}\n' >"$BATS_TEST_TMPDIR/a.d"
+  run as_dtrace -xerrtags -s "$BATS_TEST_TMPDIR/a.d"
+  [ "$status" -eq 1 ]
+  has "[D_OP_INT] line 3: operator & requires operands of integral type"
+}
+
+@test "frames go as far as kernel.perf_event_max_stack, also above 127" {
+  needs_bpf
+  was=$(cat /proc/sys/kernel/perf_event_max_stack)
+  echo 200 2>/dev/null >/proc/sys/kernel/perf_event_max_stack || skip "kernel.perf_event_max_stack can't be set here"
+  run "$TALLY" trace -x dcpc_min_overflow=1 -qn 'cpc:::page_faults-all-1 /pid == $target/ { @d = max(ustackdepth); }
+    END { printa("%@d", @d); exit(0); }' -c "$PROGS/deep 150 3"
+  until echo "$was" 2>/dev/null >/proc/sys/kernel/perf_event_max_stack || [ $SECONDS -gt 60 ]; do :; done # busy until the kernel has freed its stacks
+  [ "$status" -eq 0 ]
+  [ "$(grep -oE "^ *[0-9]+$" <<<"$output" | tail -1)" -gt 140 ] || { echo "$output"; return 1; }
+  run "$TALLY" trace -x dcpc_min_overflow=1 -qn 'BEGIN { @[ustack(180)] = count(); exit(0); }' # more than the kernel has now
+  [ "$status" -eq 0 ]
+}
+
+@test "strtoll() has the value that strtoll(3) has, in every base" {
+  python3 -c '' || skip "python3 computes what is expected"
+  python3 - >"$BATS_TEST_TMPDIR/a.d" <<'EOF'
+import random
+random.seed(7)
+digits = "0123456789abcdefghijklmnopqrstuvwxyz"
+print("string s;")
+for n in range(60):
+    base = random.choice([2, 8, 10, 10, 10, 16, 16, 36, 7])
+    value = random.choice([0, 1, 9, 35, 255, 2**31, 2**62, 2**63 - 1, random.getrandbits(63), random.getrandbits(20)])
+    text, v = "", value
+    while v or not text:
+        text, v = digits[v % base] + text, v // base
+    if random.random() < .3:
+        text = text.upper()
+    sign = random.choice(["", "", "-", "+"])
+    prefix = random.choice(["0x", "0X", ""]) if base == 16 else ""
+    after = random.choice(["", " ", "!1", "-", "{", "/", ":", "@", "`"])
+    text = random.choice(["", " ", r"\t \n"]) + sign + prefix + "0" * random.choice([0, 0, 3, 70]) + text + after
+    want = -value if sign == "-" else value
+    call = "strtoll(s%s)" % ("" if base == 10 and random.random() < .5 else ", %d" % base)
+    print(r'BEGIN { s = "%s"; } BEGIN / %s != %d / { printf("%%s base %d: %%d\n", s, %s); }' % (text, call, want, base, call))
+for text in ["", "x", "-", "+", "- 1", "0x", " ", "--1", "0xg"]:
+    print(r'BEGIN / strtoll("%s", 16) != 0 / { printf("%s\n"); }' % (text, text))
+print('BEGIN { printf("end"); exit(0); }')
+EOF
+  run vm -qs "$BATS_TEST_TMPDIR/a.d"
+  said 0 "end"
+  run vm -qn 'BEGIN { x = 3; trace(strtoll("1", x)); }'
+  [ "$status" -eq 1 ]
+  has "strtoll( ) argument #2 is incompatible with prototype"
+}
+
+@test "-x aggzoom draws the longest bar whole, else a bar is the share in all" {
+  for row in "aggzoom=off:13" "aggzoom:20"; do
+    run vm -x "${row%:*}" -qn 'BEGIN { @ = quantize(5); @ = quantize(5); @ = quantize(9); exit(0); }'
+    [ "$(grep -E '^ +8 ' <<<"$output" | tr -cd @ | wc -c)" -eq "${row#*:}" ]
+  done
+}
+
+@test "print() of a pointer computes it once" {
+  run vm -qn 'int *p; BEGIN { p = (int *)alloca(16); *p = 7; p[1] = 9; p[2] = 11; print(p++); printf("|%d|", *p); print(p); exit(0); }'
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"(int)7"*"|9|"*"(int)9"* ]]
+}
+
+@test "the vm refuses what asks a process, by name and when the script compiles" {
+  for call in 'x = copyin(arg0, 4)' 'trace(copyinstr(arg0))' 'copyinto(arg0, 4, alloca(4))' 'trace(copyinstr(arg0, 8))' \
+    'copyout(alloca(4), arg0, 4)' 'copyoutstr("a", arg0, 2)' 'trace(progenyof(1))'; do
+    run vm -wqn "BEGIN { $call; exit(0); }"
+    [ "$status" -eq 1 ]
+    has "in action list: $(grep -oE '(copy|progeny)[a-z]+' <<<"$call")( ) is about a process: there is none where this runs"
+  done
 }
 
 @test "a record larger than bufsize is refused when tracing begins, with its line" {
@@ -307,9 +435,13 @@ x"
 @test "-x version takes the versions of D that there are, written as numbers" {
   run vm -x version=1.6.2 -qn 'BEGIN { exit(0); }'
   said 0 ""
-  run vm -x version=2.1 -qn 'BEGIN { exit(0); }'
-  [ "$status" -eq 2 ]
-  has "failed to set -x version: Requested version is not supported by compiler"
+  run vm -x version=2.0 -qn 'BEGIN { exit(0); }'
+  said 0 ""
+  for version in 2.1 2.0.1 3 0.9; do
+    run vm -x version=$version -qn 'BEGIN { exit(0); }'
+    [ "$status" -eq 2 ]
+    has "failed to set -x version: Requested version is not supported by compiler"
+  done
   run vm -x version=1.x -qn 'BEGIN { exit(0); }'
   [ "$status" -eq 2 ]
   has "failed to set -x version: Version is not properly formatted or is too large"
@@ -628,4 +760,46 @@ BEGIN { exit(0); }'
   has "
                    FUNCTION:NAME
                           :BEGIN   x"
+}
+
+@test "a conditional expression may choose between actions" {
+  run vm -q -x defaultargs -n 'BEGIN { $1 ? printf("given ") : printf("none "); x = 2; x > 1 ? trace("more") : 1; x > 2 ? trace("most") : 1; exit(0); }'
+  said 0 "none more"
+}
+
+@test "trace() of an array of integers shows its bytes, not its address" {
+  run vm -qn 'int a[3]; BEGIN { a[1] = 0x4243; trace(a); exit(0); }'
+  has ' 00 00 00 00 43 42 00 00 00 00 00 00 '
+}
+
+@test "basename and dirname of a path that is longer than the 16 bytes of a callback" {
+  for n in 10 20 33 70 230; do
+    long=$(printf "%${n}s" | tr ' ' d)
+    run "$TALLY" trace --on vm -qn "BEGIN { s = \"/$long/tail/\"; printf(\"%s %s\", basename(s), dirname(s)); exit(0); }"
+    [ "$status" -eq 0 ]
+    [ "$output" = "tail /$long" ]
+  done
+}
+
+@test "with -C the C library's and the kernel's headers were refused for words that say nothing about a type" {
+  command -v cpp >/dev/null || skip "no cpp"
+  for h in errno.h time.h signal.h fcntl.h poll.h sys/types.h sys/stat.h sys/time.h linux/types.h; do
+    printf '#include <%s>\nBEGIN { exit(0); }\n' "$h" >h.d
+    run "$TALLY" trace --on vm -qCs h.d
+    [ "$status" -eq 0 ] || { echo "$h: $output"; return 1; }
+  done
+}
+
+@test "macro variables are the ids of tally itself" {
+  cat >"$BATS_TEST_TMPDIR/ids.c" <<'C'
+#include <stdio.h>
+#include <unistd.h>
+int main(void) { printf("%d %d %d %d %d %d\n", getpgid(0), getsid(0), getuid(), geteuid(), getgid(), getegid()); return 0; }
+C
+  gcc -o "$BATS_TEST_TMPDIR/ids" "$BATS_TEST_TMPDIR/ids.c" 2>/dev/null || skip "no C compiler"
+  run vm -qn 'BEGIN { printf("%d %d %d %d %d %d\n", $pgid, $sid, $uid, $euid, $gid, $egid); exit(0); }'
+  [ "$status" -eq 0 ]
+  [ "$(head -n 1 <<<"$output")" = "$("$BATS_TEST_TMPDIR/ids")" ]
+  run vm -qn 'BEGIN { printf("%d %d", $pid == pid, $ppid == ppid); exit(0); }'
+  [ "$status" -eq 0 ]
 }

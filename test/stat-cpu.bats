@@ -152,7 +152,7 @@ PY
   "$TALLY" stat -x , -e task-clock -p $busy >t.csv & counting=$!
   until [ -d "/proc/$counting/fd" ] && ls -l "/proc/$counting/fd" 2>/dev/null | grep -q perf_event; do kill -0 $counting; done
   kill $busy
-  wait $busy || true
+  wait $busy || [ $? -eq 143 ]
   wait $counting
   busy=
   grep -q task-clock t.csv

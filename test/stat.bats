@@ -246,3 +246,13 @@ tally: entitled: partition 4 went" ]
   "$TALLY" stat -h | grep -q 'PHYSC = CAP + UNCAP'
   grep -q 'PHYSC' "$BATS_TEST_DIRNAME/../doc/verb/stat.md"
 }
+
+@test "without -e the error names a selector of that platform, and not of another with a name as long" {
+  for row in 'niagara mmustat/all/' 'maramba vfalls/node0_mcu0,event=mem_reads/' 'batoka,seed=2 vfalls/node0_mcu0,event=mem_reads/' \
+    'power,load=links gpci/entitled/, or --view VIEW' "kunpeng mmustat/all/ or gpci/entitled/ ('tally list' shows the platform's)" \
+    "niagaraX mmustat/all/ or gpci/entitled/ ('tally list' shows the platform's)"; do
+    run "$TALLY" stat --on "${row%% *}"
+    [ "$status" -eq 2 ]
+    [ "${lines[0]}" = "tally: nothing to count: give -e SELECTOR, e.g. ${row#* }" ]
+  done
+}

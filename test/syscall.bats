@@ -32,6 +32,14 @@ openat 2 5"
   grep -E '^(read|openat|close|newfstatat|getdents64|statx|statfs|lseek) ' "$BATS_TEST_TMPDIR/ours" | sort | diff "$BATS_TEST_TMPDIR/theirs" -
 }
 
+@test "what BEGIN prints comes before what any probe prints that it enabled" {
+  needs_bpf
+  run "$TALLY" trace -q -c true -n 'BEGIN { printf("first\n"); } syscall:::entry { printf("call\n"); }'
+  [ "$status" -eq 0 ]
+  [ "${lines[0]}" = first ]
+  has call
+}
+
 @test "arg0 to arg5 of a system call that begins are its arguments; of one that ends arg0 and arg1 are the result" {
   needs_bpf
   run trace -c "$PROGS/calls" "${between[@]}" \
@@ -172,4 +180,15 @@ syscall vmlinux getppid return" ]
   run "$TALLY" trace -lvn syscall::openat:entry
   has "args[0]: int"
   has "args[1]: char *"
+}
+
+@test "records of a thread that moves from CPU to CPU come in the order of time" {
+  needs_bpf
+  [ "$(nproc)" -ge 2 ] || skip "one CPU"
+  run "$TALLY" trace -qn 'syscall::write:entry /pid == $target/ { printf("%d %d\n", timestamp, cpu); }' -c \
+    'sh -c "for i in \$(seq 100); do for c in '"$(taskset -pc $$ | sed 's/.*: //; s/[,-]/ /g' | cut -d' ' -f1,2)"'; do taskset -pc \$c \$\$ >/dev/null; echo x >/dev/null; done; done"'
+  [ "$status" -eq 0 ]
+  [ "$(cut -d' ' -f2 <<<"$output" | sort -u | grep -c .)" -ge 2 ]
+  [ "$(grep -c . <<<"$output")" -eq 200 ]
+  [ "$output" = "$(sort -n <<<"$output")" ]
 }

@@ -169,7 +169,7 @@ ended() {
   [ "$(now)" != "$AT_RESET" ]
   guard=$(pgrep -P $tuner -x tally)
   kill -9 $tuner
-  wait $tuner || true
+  wait $tuner || [ $? -eq 137 ]
   for _ in $(seq 250); do kill -0 "$guard" 2>/dev/null || break; sleep 0.02; done
   ! kill -0 "$guard" 2>/dev/null || false
   as_it_was

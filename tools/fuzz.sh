@@ -1,7 +1,7 @@
 #!/bin/bash
 # fuzz.sh [-r RUNS | -t SECONDS] TARGET... - runs fuzz targets and speaks TAP.
 #
-# TARGET is build/fuzz/NAME.  Its seeds are test/fuzz/NAME, and what earlier runs learnt is in
+# TARGET is build/fuzz/NAME.  Its seeds are test/fuzz/NAME (those of cg the programs of dlang and of test/differential, too), and what earlier runs learnt is in
 # test/fuzz/corpus.tar.xz, by NAME: all are replayed first and must pass.  What it learns goes to
 # build/fuzz/corpus/NAME, a finding to build/fuzz/crash-NAME-*.  To keep what was learnt:
 #   build/fuzz/NAME -merge=1 NEW/NAME build/fuzz/corpus/NAME, then tar cJf test/fuzz/corpus.tar.xz -C NEW .
@@ -27,15 +27,16 @@ verdict() { # STATUS NAME
 }
 for target; do
   name=${target##*/}
-  seeds=test/fuzz/$name learnt=build/fuzz/corpus/$name
+  learnt=build/fuzz/corpus/$name seeds=()
+  for dir in test/fuzz/$name $([ "$name" != cg ] || echo test/fuzz/dlang test/differential); do [ ! -d "$dir" ] || seeds+=("$dir"); done
   mkdir -p "$learnt"
   limits=(-timeout=10 -rss_limit_mb=2048 -artifact_prefix="build/fuzz/crash-$name-")
-  known=$(find "$learnt" $([ -d "$seeds" ] && echo "$seeds") -type f)
+  known=$(find "$learnt" "${seeds[@]}" -type f)
   if [ -n "$known" ]; then
     printf '%s\n' "$known" | xargs "$target" "${limits[@]}" >"$log" 2>&1
     verdict $? "fuzz $name: $(printf '%s\n' "$known" | wc -l) kept inputs"
   fi
-  "$target" "${limits[@]}" "${budget[@]}" -print_final_stats=1 "$learnt" $([ -d "$seeds" ] && echo "$seeds") >"$log" 2>&1
+  "$target" "${limits[@]}" "${budget[@]}" -print_final_stats=1 "$learnt" "${seeds[@]}" >"$log" 2>&1
   verdict $? "fuzz $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") runs"
 done
 echo "1..$n"

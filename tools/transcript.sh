@@ -151,13 +151,13 @@ finish_command() {
 # ---- the page -----------------------------------------------------------------------------------
 kind= needs=- command= more=
 while IFS= read -r line; do
-  case $kind$line in
-    '```console'* | '```sh' | '```sh '*) kind=${line#'```'} kind=${kind%% *} needs=${line#'```'"$kind"} needs=${needs# } ; [ -n "$needs" ] || needs=- ;;
-    console'```'* | sh'```'*) finish_command; kind= ;;
-    console'$ '*) finish_command; command=${line#'$ '}; : >"$work/want" ;;
-    console*) if [ $more ]; then command+=$line; else printf '%s\n' "$line" >>"$work/want"; [ $write ] && continue; fi ;;
-    sh | sh'#'*) finish_command ;;
-    sh*) if [ $more ]; then command+=$line; else finish_command; command=$line; fi ;;
+  case $kind:$line in
+    ':```console'* | ':```sh' | ':```sh '*) kind=${line#'```'} kind=${kind%% *} needs=${line#'```'"$kind"} needs=${needs# } ; [ -n "$needs" ] || needs=- ;;
+    console:'```'* | sh:'```'*) finish_command; kind= ;;
+    console:'$ '*) finish_command; command=${line#'$ '}; : >"$work/want" ;;
+    console:*) if [ $more ]; then command+=$line; else printf '%s\n' "$line" >>"$work/want"; [ $write ] && continue; fi ;;
+    sh: | sh:'#'*) finish_command ;;
+    sh:*) if [ $more ]; then command+=$line; else finish_command; command=$line; fi ;;
   esac
   if [[ $kind && $line == *\\ && ( $more || $kind == sh || $line == '$ '* ) ]]; then more=1 command=${command%\\}; else more=; fi
   kept+=("$line")

@@ -73,6 +73,7 @@ struct an_agg {
 	struct llquantize llq;
 	int64_t normal;    /* normalize() divisor, 1 or 0 = none */
 	bool value_signed; /* sum, min, max: prints as signed */
+	bool zoom;         /* the longest bar of a histogram is whole */
 	struct an_row *row;
 	uint32_t nrows;
 };

@@ -6,7 +6,7 @@
  * histogram shows its first to its last bucket that is not empty, and one empty
  * bucket more on each side.  Weights may be negative (quantize(x, -1)), so bars
  * grow to the right from the margin, to the left from the other one, or both
- * ways from the middle.  Bars are of the counts as they are; only the number
+ * ways from the middle.  A bar is the share of its count in all, or (zoom) in the largest.  Bars are of the counts as they are; only the number
  * behind them is normalized.
  */
 #include <stdio.h>
@@ -211,18 +211,18 @@ static struct range hist_shown_range(const struct an_agg *a, const struct an_row
 
 /* What the bars are drawn by. */
 struct scale {
-	long double total; /* of the counts without their signs */
+	long double total; /* of the counts without their signs, or the largest: a whole bar */
 	bool up, down;     /* counts above and below zero are there */
 };
 
-static struct scale hist_row_scale(const struct an_row *r, struct range of)
+static struct scale hist_row_scale(const struct an_row *r, struct range of, bool zoom)
 {
 	struct scale s = { 0 };
 	for (uint32_t b = of.first; b <= of.last; b++) {
-		long double count = an_hist_count(r, b);
+		long double count = an_hist_count(r, b), size = count < 0 ? -count : count;
 		s.up |= count > 0;
 		s.down |= count < 0;
-		s.total += count < 0 ? -count : count;
+		s.total = !zoom ? s.total + size : size > s.total ? size : s.total;
 	}
 	return s;
 }
@@ -253,7 +253,7 @@ static void hist_put_bar(struct buf *to, const struct scale *s, int64_t count)
 void an_hist(struct buf *to, const struct an_agg *a, const struct an_row *r)
 {
 	struct range of = hist_shown_range(a, r);
-	struct scale s = hist_row_scale(r, of);
+	struct scale s = hist_row_scale(r, of, a->zoom);
 	buf_printf(to, "\n%16s %41s %-9s\n", "value", "------------- Distribution -------------", "count");
 	for (uint32_t b = of.first; b <= of.last; b++) {
 		int64_t count = an_hist_count(r, b);

@@ -47,6 +47,18 @@ static void quantize_shows_one_empty_bucket_on_each_side(void **state)
 						    "1        ") ROW("          262144", "|" NONE, "0        "));
 }
 
+static void zoom_makes_the_longest_bar_whole(void **state)
+{
+	(void)state;
+	struct filled f = { .agg = { .fn = AGG_QUANTIZE, .zoom = true } };
+	fill(&f, 2, 4);
+	fill(&f, 4, 1);
+	ASSERT_HIST(&f,
+		    HEAD ROW("               1", "|" NONE, "0        ") ROW("               2", "|" FULL, "4        ")
+			    ROW("               4", "|@@@@@@@@@@                              ", "1        ")
+				    ROW("               8", "|" NONE, "0        "));
+}
+
 static void quantize_of_values_around_zero(void **state)
 {
 	(void)state;
@@ -210,6 +222,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(quantize_shows_one_empty_bucket_on_each_side),
+		cmocka_unit_test(zoom_makes_the_longest_bar_whole),
 		cmocka_unit_test(quantize_of_values_around_zero),
 		cmocka_unit_test(quantize_at_the_ends_has_no_neighbour_there),
 		cmocka_unit_test(empty_histograms_show_three_rows),

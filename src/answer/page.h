@@ -35,10 +35,11 @@ enum an_unit {
 	AN_NUNITS,
 };
 struct an_cell {
-	uint8_t unit;  /* AN_DEFAULT, or another one than the column's */
-	bool none;     /* there is no figure: "-", null */
-	bool at_most;  /* people read "<= 12"; programs the number, and whoever builds the page tells them beside it */
-	uint8_t whose; /* of a row of emit.h: enum an_for */
+	uint8_t unit; /* AN_DEFAULT, or another one than the column's */
+	bool none;    /* there is no figure: "-", null */
+	bool at_most; /* an upper bound: people read "<= 12"; a JSON object lists the keys of such members in "at_most" */
+	bool approximate; /* it may be off either way: "~ 12"; in "approximate" */
+	uint8_t whose;    /* of a row of emit.h: enum an_for */
 	uint64_t u;
 	double d;
 	const char *s;
@@ -84,7 +85,8 @@ struct an_bars {
 struct an_line {
 	const char *key, *title;
 	const uint64_t *v;
-	uint64_t by; /* what values are divided by; 0: they are whole */
+	uint64_t by;      /* what values are divided by; 0: they are whole */
+	bool approximate; /* as of a cell: programs read it, people the title */
 };
 struct an_lines {         /* figures over time: n steps from `from` on */
 	const char *over; /* or over this, two lines one over the other; NULL: time, one below the other */
@@ -106,6 +108,7 @@ enum an_part_kind { AN_PART_FACTS, AN_PART_TABLE, AN_PART_BARS, AN_PART_LINES, A
 struct an_part {
 	uint8_t kind;                   /* enum an_part_kind */
 	uint8_t words;                  /* enum an_words */
+	bool approximate;               /* of bars and heat: as of a cell; programs read it, people the title */
 	const char *key, *title, *text; /* text: an explanation in small print, or the words; may be NULL */
 	union {
 		struct {

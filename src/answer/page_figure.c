@@ -60,7 +60,9 @@ void an_figure(struct buf *to, uint8_t unit, const struct an_cell *c)
 		buf_putc(to, '-');
 		return;
 	}
-	if (c->at_most)
+	if (c->approximate)
+		buf_puts(to, "~ ");
+	else if (c->at_most)
 		buf_puts(to, "<= ");
 	switch (an_unit_of(c, unit)) {
 	case AN_COUNT:

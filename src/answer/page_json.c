@@ -26,11 +26,53 @@ static void page_json_member(struct buf *to, const char *key, uint8_t unit, cons
 	an_figure_json(to, unit, c);
 }
 
+/* A list of keys, of which this is the n-th. */
+static void page_json_list(struct buf *to, const char *list, uint32_t n, const char *key)
+{
+	if (n == 0)
+		buf_printf(to, ",\"%s\":[", list);
+	buf_puts(to, n ? "," : "");
+	page_json_string(to, key);
+}
+
+enum page_mark { MARK_AT_MOST, MARK_APPROXIMATE, MARKS };
+
+static bool page_cell_has(const struct an_cell *c, enum page_mark mark)
+{
+	return !c->none && (mark == MARK_APPROXIMATE ? c->approximate : c->at_most && !c->approximate);
+}
+
+static const char *const page_marks[MARKS] = { [MARK_AT_MOST] = "at_most", [MARK_APPROXIMATE] = "approximate" };
+
 static void page_json_facts(struct buf *to, const struct an_part *p)
 {
 	page_json_begin(to, p->key);
 	for (uint32_t i = 0; i < p->nfacts; i++)
 		page_json_member(to, p->fact[i].key, p->fact[i].unit, &p->fact[i].cell);
+	for (uint32_t mark = 0, n; mark < MARKS; mark++) {
+		n = 0;
+		for (uint32_t i = 0; i < p->nfacts; i++)
+			if (page_cell_has(&p->fact[i].cell, mark))
+				page_json_list(to, page_marks[mark], n++, p->fact[i].key);
+		buf_puts(to, n ? "]" : "");
+	}
+	buf_puts(to, "}\n");
+}
+
+static void page_json_row(struct buf *to, const struct an_part *p, const struct an_cell *cell)
+{
+	const struct an_table *t = &p->table;
+
+	page_json_begin(to, p->key);
+	for (uint32_t c = 0; c < t->ncols; c++)
+		page_json_member(to, t->col[c].key, t->col[c].unit, &cell[c]);
+	for (uint32_t mark = 0, n; mark < MARKS; mark++) {
+		n = 0;
+		for (uint32_t c = 0; c < t->ncols; c++)
+			if (page_cell_has(&cell[c], mark))
+				page_json_list(to, page_marks[mark], n++, t->col[c].key);
+		buf_puts(to, n ? "]" : "");
+	}
 	buf_puts(to, "}\n");
 }
 
@@ -38,12 +80,8 @@ static void page_json_table(struct buf *to, const struct an_part *p)
 {
 	const struct an_table *t = &p->table;
 
-	for (uint32_t r = 0; r < an_nrows(t); r++) {
-		page_json_begin(to, p->key);
-		for (uint32_t c = 0; c < t->ncols; c++)
-			page_json_member(to, t->col[c].key, t->col[c].unit, &t->cell[r * t->ncols + c]);
-		buf_puts(to, "}\n");
-	}
+	for (uint32_t r = 0; r < an_nrows(t); r++)
+		page_json_row(to, p, &t->cell[r * t->ncols]);
 	if (t->left_out) {
 		page_json_begin(to, "left_out");
 		buf_puts(to, ",\"of\":");
@@ -66,7 +104,7 @@ static void page_json_bars(struct buf *to, const struct an_part *p)
 			buf_printf(to, "%llu", (unsigned long long)b->to);
 		buf_printf(to, ",\"count\":%llu}", (unsigned long long)b->count);
 	}
-	buf_puts(to, "]}\n");
+	buf_printf(to, "]%s}\n", p->approximate ? ",\"approximate\":[\"buckets\"]" : "");
 }
 
 static void page_json_lines(struct buf *to, const struct an_part *p)
@@ -86,7 +124,12 @@ static void page_json_lines(struct buf *to, const struct an_part *p)
 		}
 		buf_puts(to, "]}");
 	}
-	buf_puts(to, "]}\n");
+	buf_puts(to, "]");
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < l->nlines && l->n; i++)
+		if (l->line[i].approximate)
+			page_json_list(to, page_marks[MARK_APPROXIMATE], n++, l->line[i].key);
+	buf_puts(to, n ? "]}\n" : "}\n");
 }
 
 static void page_json_heat(struct buf *to, const struct an_part *p)
@@ -102,7 +145,7 @@ static void page_json_heat(struct buf *to, const struct an_part *p)
 			buf_printf(to, "%s%u", x ? "," : "", h->count[(size_t)y * h->nx + x]);
 		buf_puts(to, "]}");
 	}
-	buf_puts(to, "]}\n");
+	buf_printf(to, "]%s}\n", p->approximate ? ",\"approximate\":[\"rows\"]" : "");
 }
 
 static void page_json_words(struct buf *to, const struct an_part *p)

@@ -25,7 +25,7 @@ static void pictures(struct an_page *p)
 	static const uint64_t v[] = { 0, 1, 4, 2 }, low[] = { 0, 2, 4 };
 	static const uint32_t heat[] = { 0, 0, 0, 0, 1, 0, 9, 0, 0, 0, 0, 0 };
 	static const struct an_bar bar[] = { { 0, 1, 30 }, { 2, 3, 10 }, { 4, UINT64_MAX, 0 } };
-	static const struct an_line line[] = { { "open", "outstanding", v, 0 } };
+	static const struct an_line line[] = { { .key = "open", .title = "outstanding", .v = v } };
 
 	an_page_bars(p, "latency", "Latency", &(struct an_bars){ AN_TICKS, bar, COUNT(bar) });
 	an_page_lines(p, "line", "Over time",
@@ -153,6 +153,42 @@ static void json_has_an_object_a_line_and_exact_numbers(void **state)
 	an_page_free(&p);
 }
 
+static void json_lists_the_keys_of_figures_that_are_bounds_and_of_those_that_may_be_off(void **state)
+{
+	static const uint64_t v[] = { 0, 1 };
+	static const struct an_line line[] = { { .key = "a", .title = "a", .v = v, .approximate = true },
+					       { .key = "b", .title = "b", .v = v },
+					       { .key = "c", .title = "c", .v = v, .approximate = true } };
+	struct an_cell most = AN_U(1), off = AN_U(2), half = AN_D(.5), both = AN_U(3), none = AN_NONE;
+	struct an_page p = { 0 };
+	struct an_part *t;
+	struct buf b = { 0 };
+
+	(void)state;
+	most.at_most = off.approximate = half.approximate = both.at_most = both.approximate = none.at_most =
+		none.approximate = true;
+	an_page_open(&p, "trial", "A trial");
+	t = an_page_facts(&p, "summary", "Summary");
+	an_fact(&p, t, "n", "n", AN_COUNT, most);
+	an_fact(&p, t, "m", "m", AN_COUNT, off);
+	an_fact(&p, t, "o", "o", AN_COUNT, both);
+	an_fact(&p, t, "p", "p", AN_COUNT, none);
+	t = an_page_table(&p, "requester", "By requester", columns, COUNT(columns));
+	an_row(&p, t, (struct an_cell[]){ AN_S("x"), most, most, half, none });
+	an_page_lines(&p, "line", "Over time",
+		      &(struct an_lines){ .step = 10, .n = 2, .nlines = 3, .unit = AN_COUNT, .line = line });
+	an_page_json(&b, &p);
+	assert_text(
+		&b,
+		"{\"schema\":1,\"type\":\"trial\",\"title\":\"A trial\"}\n"
+		"{\"type\":\"summary\",\"n\":1,\"m\":2,\"o\":3,\"p\":null,\"at_most\":[\"n\"],\"approximate\":[\"m\",\"o\"]}\n"
+		"{\"type\":\"requester\",\"who\":\"x\",\"n\":1,\"bytes\":1,\"share\":0.5,\"p50\":null,"
+		"\"at_most\":[\"n\",\"bytes\"],\"approximate\":[\"share\"]}\n"
+		"{\"type\":\"line\",\"from\":0,\"step\":10,\"unit\":\"count\",\"series\":[{\"name\":\"a\",\"values\":[0,1]},"
+		"{\"name\":\"b\",\"values\":[0,1]},{\"name\":\"c\",\"values\":[0,1]}],\"approximate\":[\"a\",\"c\"]}\n");
+	an_page_free(&p);
+}
+
 static void has(const struct buf *b, const char *part)
 {
 	if (!strstr(b->p, part))
@@ -185,7 +221,8 @@ static void html_holds_exact_figures_and_escapes_names(void **state)
 static void lines_may_be_quotients(void **state)
 {
 	static const uint64_t v[] = { 0, 31, 47 };
-	static const struct an_line line[] = { { "a", "whole", v, 0 }, { "b", "tenths", v, 10 } };
+	static const struct an_line line[] = { { .key = "a", .title = "whole", .v = v },
+					       { .key = "b", .title = "tenths", .v = v, .by = 10 } };
 	struct an_text_opts o = { .ascii = true };
 	struct an_page p = { 0 };
 	struct buf b = { 0 };
@@ -318,6 +355,7 @@ int main(void)
 		cmocka_unit_test(a_wide_table_goes_on_below_with_its_first_column),
 		cmocka_unit_test(columns_that_tell_rows_apart_stand_in_each_part_of_a_wide_table),
 		cmocka_unit_test(json_has_an_object_a_line_and_exact_numbers),
+		cmocka_unit_test(json_lists_the_keys_of_figures_that_are_bounds_and_of_those_that_may_be_off),
 		cmocka_unit_test(html_holds_exact_figures_and_escapes_names),
 		cmocka_unit_test(lines_may_be_quotients),
 		cmocka_unit_test(a_name_cannot_end_the_data_of_a_picture),

@@ -82,7 +82,7 @@ static void what_is_zero_is_left_out(void **state)
 
 static void bytes_that_end_early_are_told_by_dots(void **state)
 {
-	struct outer o = { 1, "abcd", { 2, 3 }, { 4, 5 }, NULL, 0, 0, 0 };
+	struct outer o = { 1, { 'a', 'b', 'c', 'd' }, { 2, 3 }, { 4, 5 }, NULL, 0, 0, 0 };
 	struct buf b = { 0 };
 
 	(void)state;

@@ -80,6 +80,9 @@ static int check_gpci(struct checking *k, struct an_rows *t)
 			  (struct check_invariant){ invariant->number, invariant->name, verdict[v], invariant->text,
 						    e.text });
 	}
+	if (rc >= 0 && !k->result.holds && !k->result.broken)
+		return plat_fail(k->p, TALLY_ENOTSUP,
+				 "nothing was checked: no invariant could be, for the reasons that are said of each");
 	return rc;
 }
 

@@ -302,6 +302,13 @@ static int check_recording(struct tracing *k)
 	return rc;
 }
 
+/* Where records are missing and nothing says so, completions do not fit their requests either. */
+static bool is_of_transactions(uint32_t i)
+{
+	return i == PTT_INVARIANT_answers_within_requests || i == PTT_INVARIANT_reads_get_what_they_ask ||
+	       i == PTT_INVARIANT_byte_counts_fall || i == PTT_INVARIANT_completions_go_on;
+}
+
 int check_ptt(struct tally_platform *p, const struct tally_check_opts *c, struct tally_check_result *result,
 	      struct an_rows *t)
 {
@@ -319,6 +326,13 @@ int check_ptt(struct tally_platform *p, const struct tally_check_opts *c, struct
 		struct err why = { 0 };
 		const enum ptt_verdict v = ptt_watch_invariant(k.w, (enum ptt_invariant)i, &why);
 
+		if (v == PTT_BROKEN && p->on.row->is == PLAT_SAVED && is_of_transactions(i)) {
+			const size_t n = strlen(why.text);
+
+			snprintf(
+				why.text + n, sizeof(why.text) - n,
+				"; records that are missing from the file look so, too: 'tally report' searches for them");
+		}
 		check_row(p, result, t,
 			  (struct check_invariant){ i + 1, ptt_invariants[i].name, verdict[v], ptt_invariants[i].text,
 						    why.text });

@@ -77,6 +77,9 @@ int check_sun4v(struct tally_platform *p, const struct tally_check_opts *c, stru
 	if (rc >= 0 && !result->holds && !result->broken)
 		return plat_fail(p, TALLY_ENOTSUP,
 				 "nothing was checked: the counts between the readings concern no invariant; "
-				 "use a longer interval (-I), or run a workload");
+				 "use a longer interval (-I), or %s",
+				 p->on.row->is != PLAT_MODEL ? "run a workload" :
+				 is_vfalls                   ? "another load ('tally list loads')" :
+							       "a load that misses the TLBs, as load=chase does");
 	return rc;
 }

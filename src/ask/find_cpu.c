@@ -146,11 +146,9 @@ static void add_event(struct find *f, const struct cpu *c, const struct event *e
 /* As a probe has them: small letters, _ for -. */
 static void probe_name(char *to, size_t n, const char *name)
 {
-	size_t i = 0;
-
-	for (; name[i] && i < n - 1; i++)
-		to[i] = name[i] == '-' ? '_' : name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] + 32) : name[i];
-	to[i] = '\0';
+	snprintf(to, n, "%s", name);
+	for (; *to; to++)
+		*to = *to == '-' ? '_' : *to >= 'A' && *to <= 'Z' ? (char)(*to + 32) : *to;
 }
 
 /* A PMU that is no CPU's counts for whole CPUs or not at all. */
@@ -317,9 +315,9 @@ static const char *here_probe(const struct here *h, const struct probe *p)
 
 static void add_probe(struct find *f, const struct probe *p, const char *on, const char *here)
 {
-	const char *name = arena_text(&f->words, "%s:%s:%s:%s", p->prov->name, p->mod, p->func, p->name);
+	const char *name = arena_text(&f->words, "%s:%s:%s:%s", p->prov_name, p->mod, p->func, p->name);
 
-	if (p->prov->is_long && (f->each ? !p->prov->each_name : !asks_for_probes(f)))
+	if (p->prov->is_long && (f->each ? !p->prov->has_places : !asks_for_probes(f)))
 		return;
 	find_add(f, &(struct found){
 			    .name = name,
@@ -332,7 +330,9 @@ static void add_probe(struct find *f, const struct probe *p, const char *on, con
 static int add_probes(struct find *f, struct hv_transport *transport, struct sun4v_client *sun4v, const char *on,
 		      const struct here *h)
 {
-	struct prov_opts o = { .sysfs = f->p->sysfs, .records = !transport, .transport = transport, .sun4v = sun4v };
+	struct prov_opts o = {
+		.sysfs = f->p->sysfs, .records = !transport, .lists = true, .transport = transport, .sun4v = sun4v
+	};
 	const struct may may = transport ? (struct may){ 0 } : may_of(f);
 	struct probes *t = NULL;
 	struct err e = { 0 };

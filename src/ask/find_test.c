@@ -95,6 +95,8 @@ static void what_a_platform_has_and_allows_is_said_of_it(void **state)
 		{ __LINE__, NULL, "test/sysfs/power/sys", "requests", "bus_topology", " yes " },
 		{ __LINE__, "power", NULL, "requests", "entitled", " yes " },
 		{ __LINE__, "power,rights=none", NULL, "requests", "links_abc", "no right" },
+		{ __LINE__, "power,rights=all", NULL, "requests", "mmcrh", "no right" },
+		{ __LINE__, "power", NULL, "requests", "mmcrh", " yes " },
 		{ __LINE__, "batoka,rights=strand", NULL, "registers", "sparc_pcr", " yes " },
 		{ __LINE__, "batoka,rights=strand", NULL, "registers", "l2_cr", "no right" },
 		{ __LINE__, "batoka", NULL, "registers", "dmmu", "--on niagara" },

@@ -387,9 +387,7 @@ int stat_cpu_wait(struct stat_cpu *c, uint64_t ns)
 
 /* ---- readings --------------------------------------------------------------------------------------------------- */
 
-/* A task's event of one CPU is enabled wherever the task is, and runs there alone.  So only over all CPUs does the time
- * say whether it had to take turns; that share is each CPU's. */
-static void part_time(const struct stat_cpu *c, struct cpu_event *ev)
+void cpu_part_time(const struct stat_cpu *c, struct cpu_event *ev)
 {
 	bool turns = ev->hardware && !c->target.pinned;
 	uint64_t enabled = 0, running = 0;
@@ -417,7 +415,7 @@ static int read_event(struct stat_cpu *c, struct cpu_event *ev)
 		ev->got[i] = ev->slot[i].before = ev->slot[i].now;
 	rc = k_counter_read(ev->k, ev->got, &e);
 	if (c->target.task && c->target.each_cpu)
-		part_time(c, ev);
+		cpu_part_time(c, ev);
 	for (uint32_t i = 0; i < ev->nslots; i++)
 		ev->slot[i].now = ev->got[i];
 	if (rc < 0 && rc != -TALLY_EBUSY)

@@ -103,5 +103,8 @@ int cpu_event_lost(struct stat_cpu *c, struct cpu_event *ev, bool lost);
  * how many that happened. */
 void cpu_spans_text(const struct cpu_event *ev, uint64_t from, uint64_t to, char *text, size_t n);
 bool cpu_spans_cover(const struct cpu_event *ev, uint64_t from, uint64_t to); /* all of it */
+/* A task's event of one CPU is enabled wherever the task is, and runs there alone.  So only over all CPUs does the time
+ * say whether it had to take turns; that share is each CPU's. */
+void cpu_part_time(const struct stat_cpu *c, struct cpu_event *ev);
 
 #endif

@@ -6,12 +6,14 @@
 #include "ask/stat_cpu_int.h"
 
 #include <ftw.h>
+#include <linux/perf_event.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -563,6 +565,44 @@ static void an_impossible_share_of_cpus_is_left_out(void **state)
 	buf_free(&h.out);
 }
 
+static void a_tasks_event_of_each_cpu_took_turns_as_its_sum_over_all_cpus_says(void **state)
+{
+	struct k_count got[] = { { 10, 4000, 1000 }, { 20, 3000, 500 }, { 0, 4000, 500 } };
+	struct cpu_event ev = { .hardware = true, .got = got, .nslots = COUNT(got) };
+	struct stat_cpu c = { .n = 1 };
+
+	(void)state;
+	cpu_part_time(&c, &ev); /* it ran 2000 of 4000 */
+	assert_int_equal(got[0].enabled_ns, 2000);
+	assert_int_equal(got[1].enabled_ns, 1000);
+	assert_int_equal(got[2].enabled_ns, 1000);
+	c.target.pinned = true; /* no turns: what ran was all */
+	cpu_part_time(&c, &ev);
+	assert_int_equal(got[0].enabled_ns, 1000);
+	c.target.pinned = false;
+	ev.hardware = false;
+	got[1].enabled_ns = 3000;
+	cpu_part_time(&c, &ev);
+	assert_int_equal(got[1].enabled_ns, 500);
+	ev.hardware = true;
+	for (uint32_t i = 0; i < COUNT(got); i++)
+		got[i] = (struct k_count){ 0, 700, 0 };
+	cpu_part_time(&c, &ev); /* it never ran, and was enabled */
+	assert_int_equal(got[0].enabled_ns, 700);
+}
+
+static void the_result_has_the_status_and_how_many_events_lost_a_run(void **state)
+{
+	struct cpu_event ev[] = { { .runs_lost = 0 }, { .runs_lost = 2 }, { .runs_lost = 1 } };
+	const struct stat_cpu c = { .ev = ev, .n = COUNT(ev), .status = 9 };
+	struct tally_stat_result ret = { .size = sizeof(ret) };
+
+	(void)state;
+	stat_cpu_results(&c, &ret);
+	assert_int_equal(ret.invalidated, 2);
+	assert_int_equal(ret.status, 9);
+}
+
 static void spans_are_cut_to_what_is_asked(void **state)
 {
 	struct cpu_span span[] = { { 1203000000, 2500000000 }, { 3000000000, UINT64_MAX } };
@@ -635,6 +675,7 @@ static void a_cpu_that_goes_keeps_its_count_and_both_are_said(void **state)
 {
 	struct leased l = { .c = NULL };
 	const struct cpu_slot *slot;
+	char line[64];
 	uint64_t was;
 
 	(void)state;
@@ -649,13 +690,15 @@ static void a_cpu_that_goes_keeps_its_count_and_both_are_said(void **state)
 		skip();
 	}
 	slot = &l.c->ev[0].slot[l.c->ev[0].nslots - 1];
+	snprintf(line, sizeof(line), "CPU %d went offline: its counts end at 0.", slot->cpu);
 	assert_int_equal(stat_cpu_begin(l.c), 0);
 	wait_and_read(&l);
 	assert_string_equal(text(&l.h.notes), "");
 	only_first = true;
 	wait_and_read(&l);
-	assert_has(&l.h.notes, " went offline: its counts end at 0.");
-	assert_true(slot->offline);
+	assert_has(&l.h.notes, line);
+	assert_true(slot->offline && slot->since_ns);
+	assert_false(l.c->ev[0].slot[0].offline);
 	was = slot->now.value;
 	wait_and_read(&l);
 	assert_int_equal(slot->now.value, was);
@@ -667,6 +710,61 @@ static void a_cpu_that_goes_keeps_its_count_and_both_are_said(void **state)
 	assert_has(&l.h.notes, " came online: counted from 0.");
 	wait_and_read(&l);
 	assert_true(slot->now.value > was && !slot->offline);
+	assert_int_equal(stat_cpu_end(l.c), 0);
+	close_leased(&l);
+	assert_int_equal(mem_live(), 0);
+}
+
+/* Switches the perf events of this process off, as the kernel does when their CPU goes. Returns how many. */
+static int disable_events(void)
+{
+	char link[64], what[64];
+	int n = 0;
+
+	for (int fd = 3; fd < 256; fd++) {
+		ssize_t got;
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		got = readlink(link, what, sizeof(what) - 1);
+		what[got < 0 ? 0 : got] = '\0';
+		if (!strcmp(what, "anon_inode:[perf_event]"))
+			n += ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) == 0;
+	}
+	return n;
+}
+
+static void a_cpu_that_was_away_between_two_looks_is_counted_again_and_said(void **state)
+{
+	struct leased l = { .c = NULL };
+	const struct cpu_slot *slot;
+	uint64_t was;
+
+	(void)state;
+	only_first = false;
+	open_here(&l.h, "cpu-clock", TALLY_FORMAT_TEXT);
+	l.h.o.flags = TALLY_STAT_PER_CPU;
+	assert_int_equal(stat_cpu_add(&l.c, l.h.p, &l.h.o, "cpu-clock", 9), 0);
+	l.c->look = look;
+	assert_int_equal(stat_cpu_open(l.c), 0);
+	if (l.c->ev[0].rc == -TALLY_EPERM) {
+		close_leased(&l);
+		skip();
+	}
+	slot = l.c->ev[0].slot;
+	assert_int_equal(stat_cpu_begin(l.c), 0);
+	wait_and_read(&l);
+	assert_true(disable_events() > 0);
+	assert_int_equal(stat_cpu_wait(l.c, 20000000), 0); /* longer than clocks differ by */
+	assert_int_equal(stat_cpu_read(l.c), 0);
+	for (uint32_t i = 0; i < l.c->ev[0].nslots; i++)
+		wait_and_read(&l);
+	assert_has(&l.h.notes, " was offline for a moment; counted again from 0.");
+	assert_null(strstr(text(&l.h.notes), "went offline"));
+	assert_null(strstr(text(&l.h.notes), "came online"));
+	assert_false(slot->offline);
+	was = slot->now.value;
+	wait_and_read(&l);
+	assert_true(slot->now.value > was);
 	assert_int_equal(stat_cpu_end(l.c), 0);
 	close_leased(&l);
 	assert_int_equal(mem_live(), 0);
@@ -692,9 +790,12 @@ int main(void)
 		cmocka_unit_test(an_interval_is_scaled_by_its_own_share),
 		cmocka_unit_test(spread_is_of_the_runs),
 		cmocka_unit_test(an_impossible_share_of_cpus_is_left_out),
+		cmocka_unit_test(a_tasks_event_of_each_cpu_took_turns_as_its_sum_over_all_cpus_says),
+		cmocka_unit_test(the_result_has_the_status_and_how_many_events_lost_a_run),
 		cmocka_unit_test(spans_are_cut_to_what_is_asked),
 		cmocka_unit_test(memory_that_runs_out_is_an_error),
 		cmocka_unit_test(a_cpu_that_goes_keeps_its_count_and_both_are_said),
+		cmocka_unit_test(a_cpu_that_was_away_between_two_looks_is_counted_again_and_said),
 	};
 
 	return cmocka_run_group_tests_name("ask: stat of CPU events", tests, lease_root_make, lease_root_remove);

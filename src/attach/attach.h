@@ -30,11 +30,6 @@ struct server {
 	const struct server_ops *op;
 }; /* first member of each server's own struct */
 
-/* Held while a server looks at a socket's path and makes its own there, so that of several one wins (server_path.c). *fd: for
- * _unlock(); -1: no lock can be made in that directory, and neither can a socket. -TALLY_EBUSY. */
-int server_path_lock(const char *path, int *fd, struct err *e);
-void server_path_unlock(const char *path, int fd);
-
 /* vfio-user: one PTT device as a PCI function at a UNIX socket; one client at a time, others wait (vfio.c). */
 int server_open_vfio(struct server **ret, struct kunpeng *k, uint32_t device, const char *path, struct err *e);
 /* The PMUs' sysfs tree, mounted through FUSE at dir (an empty directory) (sysfs.c). -TALLY_ENOTSUP: no FUSE;

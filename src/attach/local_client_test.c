@@ -194,6 +194,18 @@ static void a_server_of_another_protocol_is_refused(void **state)
 	assert_client_refuses(s.p, s.n, -TALLY_EPERM, "unix:/odd: ?[2Jno?");
 }
 
+static void words_longer_than_a_server_may_send_are_cut(void **state)
+{
+	struct script s = { .n = 0 };
+	char words[LOCAL_WORDS_MOST + 200];
+
+	(void)state;
+	memset(words, 'w', sizeof(words));
+	put(&s, LOCAL_HELLO, 0, words, sizeof(words));
+	s.p[6] = 4;
+	assert_client_refuses(s.p, s.n, -TALLY_EPERM, "unix:/odd: www");
+}
+
 static void every_failing_allocation_is_told(void **state)
 {
 	const long live = mem_live();
@@ -238,6 +250,7 @@ int main(void)
 		cmocka_unit_test(a_server_that_stops_answering_holds_nobody_who_wants_to_end),
 		cmocka_unit_test(after_an_answer_that_did_not_come_the_others_are_not_waited_for_each),
 		cmocka_unit_test(a_server_of_another_protocol_is_refused),
+		cmocka_unit_test(words_longer_than_a_server_may_send_are_cut),
 		cmocka_unit_test(every_failing_allocation_is_told),
 	};
 

@@ -8,8 +8,8 @@
  * share of a call and then the others have theirs.
  *
  * Who may come in: the user that runs the server, and root.  The socket is made
- * with mode 0600, and who connects is asked for all the same, since a mode can
- * be changed.  A socket that a dead server left is replaced; a live one's never.
+ * with mode 0600 (server_path.c), and the user of each client is checked all the same,
+ * since a mode can be changed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,6 +22,7 @@
 
 #include "attach/attach.h"
 #include "attach/local.h"
+#include "attach/server_path_int.h"
 
 #define ACCEPTS 16 /* of one serve() */
 #define ROUNDS 8   /* reads of one client in one serve() */
@@ -36,11 +37,8 @@ struct local_server {
 	const struct local_service *s;
 	void *service;
 	int epoll, listener;
-	bool muted;   /* no descriptor was left for the next client: asked again when time has passed */
-	bool created; /* the path is ours, with these numbers */
-	dev_t dev;
-	ino_t ino;
-	struct sockaddr_un at;
+	bool muted; /* no descriptor was left for the next client: asked again when time has passed */
+	struct server_path path;
 	struct client client[LOCAL_CLIENTS];
 };
 
@@ -215,8 +213,8 @@ static int admit_all(struct local_server *d, struct err *e)
 			return 0;
 		else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
 			return listener_arm(d, true), 0;
-		else if (errno != EINTR && errno != ECONNABORTED && errno != EPROTO)
-			return err_set(e, TALLY_EIO, "%s: %s", d->at.sun_path, strerror(errno));
+		else if (errno != EINTR)
+			return err_set(e, TALLY_EIO, "%s: %s", d->path.at.sun_path, strerror(errno));
 	}
 	return 0;
 }
@@ -235,7 +233,7 @@ static int local_serve(struct server *server, struct err *e)
 	int n = epoll_wait(d->epoll, ev, (int)COUNT(ev), 0), rc = 0;
 
 	if (n < 0 && errno != EINTR)
-		return err_set(e, TALLY_EIO, "%s: %s", d->at.sun_path, strerror(errno));
+		return err_set(e, TALLY_EIO, "%s: %s", d->path.at.sun_path, strerror(errno));
 	for (int i = 0; i < n && rc == 0; i++) {
 		if (ev[i].data.u32 == LOCAL_CLIENTS)
 			rc = admit_all(d, e);
@@ -278,15 +276,13 @@ static bool local_needs_time(const struct server *server)
 static void local_close(struct server *server)
 {
 	struct local_server *d = (struct local_server *)server;
-	struct stat st;
 
 	for (struct client *c = d->client; c < d->client + LOCAL_CLIENTS; c++)
 		if (c->fd >= 0)
 			client_drop(c);
 	if (d->service)
 		d->s->close(d->service);
-	if (d->created && lstat(d->at.sun_path, &st) == 0 && st.st_dev == d->dev && st.st_ino == d->ino)
-		unlink(d->at.sun_path);
+	server_path_remove(&d->path);
 	if (d->listener >= 0)
 		close(d->listener);
 	if (d->epoll >= 0)
@@ -294,73 +290,18 @@ static void local_close(struct server *server)
 	mem_free(d);
 }
 
-/* Whether what is at the path is a socket that nobody listens at; then it is taken away. */
-static int take_away_dead(const struct sockaddr_un *at, struct err *e)
-{
-	struct stat st;
-	int fd, rc, why;
-
-	if (lstat(at->sun_path, &st) < 0)
-		return errno == ENOENT ? 0 : err_set(e, TALLY_EIO, "%s: %s", at->sun_path, strerror(errno));
-	if (!S_ISSOCK(st.st_mode))
-		return err_set(e, TALLY_EIO, "%s exists and is not a socket; name another path", at->sun_path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return err_set(e, TALLY_EIO, "%s: %s", at->sun_path, strerror(errno));
-	rc = connect(fd, (const struct sockaddr *)at, sizeof(*at));
-	why = errno;
-	close(fd);
-	if (rc == 0 || why == EAGAIN)
-		return err_set(e, TALLY_EBUSY, "%s is in use by another server; name another path, or end it",
-			       at->sun_path);
-	if (why != ECONNREFUSED || unlink(at->sun_path) < 0)
-		return err_set(e, TALLY_EIO, "%s: %s", at->sun_path, strerror(why != ECONNREFUSED ? why : errno));
-	return 0;
-}
-
-static int bind_at(struct local_server *d, struct err *e)
-{
-	const struct sockaddr *at = (const struct sockaddr *)&d->at;
-	struct stat st;
-	int rc;
-
-	/* The mode of the socket is the mode of what bind() makes. */
-	if (fchmod(d->listener, 0600) < 0)
-		return err_set(e, TALLY_EIO, "%s: %s", d->at.sun_path, strerror(errno));
-	rc = bind(d->listener, at, sizeof(d->at));
-	if (rc < 0 && errno == EADDRINUSE) {
-		if ((rc = take_away_dead(&d->at, e)) < 0)
-			return rc;
-		rc = bind(d->listener, at, sizeof(d->at));
-	}
-	if (rc < 0)
-		return err_set(e, errno == EACCES ? TALLY_EPERM : TALLY_EIO, "%s: %s", d->at.sun_path, strerror(errno));
-	if (lstat(d->at.sun_path, &st) == 0) {
-		d->dev = st.st_dev;
-		d->ino = st.st_ino;
-		d->created = true;
-	}
-	return 0;
-}
-
-static int local_server_start(struct local_server *d, struct err *e)
+static int local_server_start(struct local_server *d, const char *path, struct err *e)
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.u32 = LOCAL_CLIENTS };
-	int lock, rc;
+	int rc = server_path_listen(&d->path, path, LOCAL_CLIENTS, e);
 
-	d->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	d->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (d->listener < 0 || d->epoll < 0)
-		return err_set(e, TALLY_EIO, "%s: %s", d->at.sun_path, strerror(errno));
-	rc = server_path_lock(d->at.sun_path, &lock, e);
 	if (rc < 0)
 		return rc;
-	rc = bind_at(d, e);
-	if (rc == 0 &&
-	    (listen(d->listener, LOCAL_CLIENTS) < 0 || epoll_ctl(d->epoll, EPOLL_CTL_ADD, d->listener, &ev) < 0))
-		rc = err_set(e, TALLY_EIO, "%s: %s", d->at.sun_path, strerror(errno));
-	server_path_unlock(d->at.sun_path, lock);
-	return rc;
+	d->listener = rc;
+	d->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (d->epoll < 0 || epoll_ctl(d->epoll, EPOLL_CTL_ADD, d->listener, &ev) < 0)
+		return err_set(e, TALLY_EIO, "%s: %s", path, strerror(errno));
+	return 0;
 }
 
 static const struct server_ops local_ops = { local_fd, local_serve, local_passed, local_needs_time, NULL, local_close };
@@ -371,21 +312,15 @@ int server_open_local(struct server **ret, const struct local_service *s, void *
 	struct local_server *d;
 	int rc;
 
-	if (!*path || strlen(path) >= sizeof(d->at.sun_path))
-		return err_set(e, TALLY_EINVAL, "invalid socket path '%s' (1 to %zu bytes)", path,
-			       sizeof(d->at.sun_path) - 1);
 	d = mem_alloc(sizeof(*d));
 	if (!d)
 		return err_oom(e);
-	*d = (struct local_server){
-		.server.op = &local_ops, .s = s, .epoll = -1, .listener = -1, .at.sun_family = AF_UNIX
-	};
-	strcpy(d->at.sun_path, path);
+	*d = (struct local_server){ .server.op = &local_ops, .s = s, .epoll = -1, .listener = -1 };
 	for (size_t i = 0; i < LOCAL_CLIENTS; i++)
 		d->client[i].fd = -1;
 	rc = s->open(&d->service, platform, e);
 	if (rc == 0)
-		rc = local_server_start(d, e);
+		rc = local_server_start(d, path, e);
 	if (rc < 0)
 		local_close(&d->server);
 	else

@@ -1,6 +1,7 @@
 /* local_server_test.c: the server of the local protocol: who may come in, and what those who did can do to others. */
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "attach/server_race_test_int.h"
@@ -111,6 +112,60 @@ static void of_servers_that_start_together_one_wins(void **state)
 		d->op->close(d);
 		scratch_gone(path); /* and nothing is left */
 	}
+}
+
+/* In place of the C library's: whether a client could see the path before anybody listens there. */
+static const char *listen_watched;
+static bool listen_seen;
+
+int listen(int fd, int backlog)
+{
+	if (listen_watched)
+		listen_seen |= access(listen_watched, F_OK) == 0;
+	return (int)syscall(SYS_listen, fd, backlog);
+}
+
+static void a_client_between_bind_and_listen_was_told_that_no_server_is_there(void **state)
+{
+	struct toy t = { 0 };
+	struct server *d;
+	char path[64];
+
+	(void)state;
+	scratch_path(path, sizeof(path));
+	listen_watched = path;
+	for (int round = 0; round < 2; round++) {
+		listen_seen = false;
+		d = server(&t, path);
+		assert_false(listen_seen);
+		assert_int_equal(access(path, F_OK), 0);
+		d->op->close(d);
+		race_leave_dead(open_toy, &t, path); /* and in the place of a dead one */
+	}
+	listen_watched = NULL;
+	assert_int_equal(unlink(path), 0);
+	scratch_gone(path);
+}
+
+/* A path so long that another name beside it has no room. */
+static void a_path_of_107_bytes_has_a_server(void **state)
+{
+	struct toy t = { 0 };
+	struct server *d;
+	char path[108];
+	size_t n;
+
+	(void)state;
+	scratch_path(path, sizeof(path));
+	n = strlen(path);
+	memset(path + n, 'x', 107 - n);
+	path[107] = '\0';
+	d = server(&t, path);
+	assert_int_equal(access(path, F_OK), 0);
+	d->op->close(d);
+	assert_int_equal(access(path, F_OK), -1);
+	path[n] = '\0';
+	scratch_gone(path);
 }
 
 static void a_server_waits_while_another_one_starts_at_its_path(void **state)
@@ -465,6 +520,8 @@ int main(void)
 		cmocka_unit_test(a_living_servers_path_is_refused_and_a_dead_ones_taken),
 		cmocka_unit_test(a_path_that_is_no_place_for_a_socket_is_refused),
 		cmocka_unit_test(of_servers_that_start_together_one_wins),
+		cmocka_unit_test(a_client_between_bind_and_listen_was_told_that_no_server_is_there),
+		cmocka_unit_test(a_path_of_107_bytes_has_a_server),
 		cmocka_unit_test(a_server_waits_while_another_one_starts_at_its_path),
 		cmocka_unit_test(what_another_made_at_the_path_is_left),
 		cmocka_unit_test(one_client_too_many_is_told_so_and_another_may_come_when_one_went),

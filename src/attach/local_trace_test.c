@@ -82,7 +82,7 @@ static void a_trace_is_the_same_bytes_as_in_the_machines_own_process(void **stat
 		serving_run(&v->s, ns);
 		take(&p, &there, 0);
 	}
-	stop(&p);
+	pmus_stop(&p);
 	take(&p, &there, 0);
 	end = counts(v, i);
 	assert_true(there.commits >= 2);
@@ -113,7 +113,7 @@ static void what_a_slow_client_does_not_take_is_lost_and_counted(void **state)
 	do
 		serving_run(&v->s, ns += 5 * MS);
 	while (counts(v, i).recorded * 4 * PTT_4DW < 4 * RING);
-	stop(&p);
+	pmus_stop(&p);
 	take(&p, &g, 0);
 	end = counts(v, i);
 	assert_true(g.lost > 0);
@@ -137,7 +137,7 @@ static void one_trace_follows_another_even_when_the_first_was_not_read(void **st
 
 		start(&p, BOTH, RING << round % 2);
 		serving_run(&v->s, ns += 8 * MS);
-		stop(&p);
+		pmus_stop(&p);
 		if (round % 2)
 			continue;
 		take(&p, &g, 0);
@@ -190,7 +190,7 @@ static void a_device_of_another_server_is_refused(void **state)
 	ptt_dev_host(kunpeng_device(v->k, i), NULL);
 	start(&p, BOTH, RING);
 	assert_true(ptt_dev_hosted(kunpeng_device(v->k, i)));
-	stop(&p);
+	pmus_stop(&p);
 	take(&p, &(struct got){ 0 }, 0);
 	assert_false(ptt_dev_hosted(kunpeng_device(v->k, i)));
 	p.op->close(p.arg);
@@ -361,8 +361,8 @@ static void nothing_comes_of_an_idle_trace_and_tuning_goes_on_beside_it(void **s
 	assert_int_equal(value, 2);
 	assert_int_equal(counts(v, i).tracing, 1);
 	serving_run(&v->s, 5 * MS);
-	stop(&p);
-	stop(&p);
+	pmus_stop(&p);
+	pmus_stop(&p);
 	take(&p, &g, 0);
 	assert_int_equal(g.commits, 1);
 	assert_int_equal(p.op->next(p.arg, &(struct ptt_aux){ 0 }, 0, &e), 0);
@@ -392,7 +392,7 @@ static int whole_run(const struct served *v)
 	}
 	if (rc == 0) {
 		serving_run((struct serving *)&v->s, v->s.at + MS);
-		rc = p.op->stop(p.arg, &e);
+		rc = (p.op->stop)(p.arg, &e);
 	}
 	while (rc == 0 && (rc = p.op->next(p.arg, &a, -1, &e)) > 0)
 		rc = 0;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "attach/attach.h"
+#include "attach/server_path_int.h"
 
 enum { RACE_SERVERS = 4, RACE_SILENCE_MS = 60000 };
 typedef int race_open(struct server **ret, void *arg, const char *path, struct err *e);

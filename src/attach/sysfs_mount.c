@@ -95,8 +95,8 @@ static void say_nothing(enum fuse_log_level level, const char *fmt, va_list ap)
 
 static struct fuse_session *session_new(const struct fuse_lowlevel_ops *op, void *userdata)
 {
-	char name[] = "tally", o[] = "-o", root[] = OPTIONS ",allow_other", user[] = OPTIONS;
-	char *argv[] = { name, o, geteuid() == 0 ? root : user, NULL };
+	char name[] = "tally", o[] = "-o", options[] = OPTIONS; /* of a user's mount; root's has its own */
+	char *argv[] = { name, o, options, NULL };
 	struct fuse_args args = FUSE_ARGS_INIT(3, argv);
 	struct fuse_session *ret;
 

@@ -1,18 +1,13 @@
 /*
  * vfio.c: the vfio-user server: a PTT device as a PCI function at a UNIX socket.
  *
- * One client has the device at a time; while it stays the listening socket is not
- * polled, and who connects meanwhile waits in its queue.  A client that goes leaves
- * nothing behind: its memory and its interrupt are let go and the device is reset,
- * so that a trace of one client never writes into the memory of the next.
+ * One client has the device at a time; meanwhile the listening socket is not polled, and other clients wait in its
+ * queue. When a client goes, its memory and its interrupt are released and the device is reset, so that a trace of one
+ * client never writes into the memory of the next.
  *
- * A message is read in two steps, header and rest, and never beyond its end, for
- * descriptors belong to the message with whose bytes they came.  What is received
- * so far lies in one buffer of bounded size; while a reply waits for room in the
+ * A message is read in two steps, header and rest, and never beyond its end, since descriptors belong to the message
+ * with whose bytes they came. Received bytes are in one buffer of bounded size; while a reply waits for room in the
  * socket, no further message is read.
- *
- * The socket is made with mode 0600.  One that a dead process left behind is
- * replaced, one on which somebody answers is not, nor anything that isn't a socket.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,6 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "attach/server_path_int.h"
 #include "attach/vfio_int.h"
 
 #define MESSAGES_AT_ONCE 64u /* of one call of vfio_server_serve() */
@@ -46,81 +42,8 @@ struct vfio_server {
 	struct outgoing out;
 	bool muted;   /* no descriptor was left for a client: asked again when time has passed */
 	bool writing; /* waits for room in the client's socket, not for messages */
-	/* what was made in the file system; path[0] = 0: nothing */
-	struct sockaddr_un at;
-	dev_t made_dev;
-	ino_t made_ino;
+	struct server_path path;
 };
-
-/* ---- the listening socket ------------------------------------------------------------- */
-/* Whether what is at the path is a socket on which nobody listens any more. */
-static bool vfio_socket_stale(const struct sockaddr_un *at)
-{
-	struct stat st;
-	bool dead;
-	int fd;
-
-	if (lstat(at->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
-		return false;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	dead = fd >= 0 && connect(fd, (const struct sockaddr *)at, sizeof(*at)) < 0 && errno == ECONNREFUSED;
-	if (fd >= 0)
-		close(fd);
-	return dead;
-}
-
-/* 0 or an errno value. */
-static int bind_at(int fd, const struct sockaddr_un *at)
-{
-	if (bind(fd, (const struct sockaddr *)at, sizeof(*at)) == 0)
-		return 0;
-	if (errno != EADDRINUSE)
-		return errno;
-	if (!vfio_socket_stale(at))
-		return EADDRINUSE;
-	return unlink(at->sun_path) < 0 || bind(fd, (const struct sockaddr *)at, sizeof(*at)) < 0 ? errno : 0;
-}
-
-static int listen_at(struct vfio_server *d, const char *path, struct err *e)
-{
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	struct stat st;
-	int lock, rc, no;
-
-	if (!*path || strlen(path) >= sizeof(at.sun_path))
-		return err_set(e, TALLY_EINVAL, "invalid vfio-user socket path '%s' (1 to %zu bytes)", path,
-			       sizeof(at.sun_path) - 1);
-	strcpy(at.sun_path, path);
-	d->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* The mode of the socket becomes that of the file: at no moment can anybody else connect. */
-	if (d->listener < 0 || fchmod(d->listener, 0600) < 0)
-		return err_set(e, TALLY_EIO, "vfio-user socket '%s': %s", path, strerror(errno));
-	rc = server_path_lock(path, &lock, e);
-	if (rc < 0)
-		return rc;
-	no = bind_at(d->listener, &at);
-	if (no == 0)
-		d->at = at;
-	if (no == 0 && (lstat(path, &st) < 0 || listen(d->listener, SOMAXCONN) < 0))
-		no = errno;
-	server_path_unlock(path, lock);
-	if (no)
-		return err_set(e, TALLY_EIO, "vfio-user socket '%s': %s", path,
-			       no == EADDRINUSE ? "in use, or not a socket; name another path" : strerror(no));
-	d->made_dev = st.st_dev;
-	d->made_ino = st.st_ino;
-	return 0;
-}
-
-/* Only what we made: another server may have replaced it since. */
-static void remove_made(const struct vfio_server *d)
-{
-	struct stat st;
-
-	if (d->at.sun_path[0] && lstat(d->at.sun_path, &st) == 0 && st.st_dev == d->made_dev &&
-	    st.st_ino == d->made_ino)
-		unlink(d->at.sun_path);
-}
 
 /* ---- a client --------------------------------------------------------------------------- */
 static int vfio_watch_fd(struct vfio_server *d, int op, int fd, uint32_t events, struct err *e)
@@ -128,7 +51,8 @@ static int vfio_watch_fd(struct vfio_server *d, int op, int fd, uint32_t events,
 	struct epoll_event ev = { .events = events, .data.fd = fd };
 
 	if (epoll_ctl(d->poll, op, fd, &ev) < 0)
-		return err_set(e, TALLY_EIO, "vfio-user socket '%s': polling it: %s", d->at.sun_path, strerror(errno));
+		return err_set(e, TALLY_EIO, "vfio-user socket '%s': polling it: %s", d->path.at.sun_path,
+			       strerror(errno));
 	return 0;
 }
 
@@ -321,7 +245,7 @@ static void local_server_close(struct server *server)
 	struct vfio_server *d = (struct vfio_server *)server;
 
 	client_drop(d);
-	remove_made(d);
+	server_path_remove(&d->path);
 	if (d->listener >= 0)
 		close(d->listener);
 	if (d->poll >= 0)
@@ -352,7 +276,7 @@ int vfio_server_open(struct server **ret, struct ptt_dev *dev, const char *path,
 	d->listener = d->client = d->in.fd = -1;
 	d->poll = epoll_create1(EPOLL_CLOEXEC);
 	rc = d->poll < 0 ? err_set(e, TALLY_EIO, "vfio-user socket '%s': %s", path, strerror(errno)) : 0;
-	if (rc < 0 || (rc = listen_at(d, path, e)) < 0 ||
+	if (rc < 0 || (rc = d->listener = server_path_listen(&d->path, path, SOMAXCONN, e)) < 0 ||
 	    (rc = vfio_watch_fd(d, EPOLL_CTL_ADD, d->listener, EPOLLIN, e)) < 0) {
 		local_server_close(&d->server);
 		return rc;

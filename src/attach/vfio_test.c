@@ -684,7 +684,7 @@ static void a_dead_socket_is_replaced_and_a_living_one_is_not(void **state)
 
 	(void)state;
 	bench_bare(&b);
-	assert_int_equal(vfio_server_open(&server, b.dev, b.path, &e), -TALLY_EIO);
+	assert_int_equal(vfio_server_open(&server, b.dev, b.path, &e), -TALLY_EBUSY);
 	assert_non_null(strstr(e.text, "in use"));
 	assert_null(server);
 	serve(&b); /* the knock of who looked */
@@ -722,7 +722,7 @@ static void of_vfio_user_servers_that_start_together_one_wins(void **state)
 		race_end(&r);
 		assert_int_equal(r.said, RACE_SERVERS);
 		assert_int_equal(r.won, 1);
-		assert_int_equal(rc, -TALLY_EIO);
+		assert_int_equal(rc, -TALLY_EBUSY);
 		assert_non_null(strstr(e.text, "in use"));
 		assert_int_equal(vfio_server_open(&b.server, b.dev, b.path, &b.e), 0);
 	}

@@ -35,7 +35,7 @@ static size_t file_least_size(uint64_t a, uint64_t b)
 struct file_in {
 	int fd;
 	uint64_t size;  /* of the file: what it was, or less once it was found to have shrunk */
-	uint8_t *p;     /* BYTES_WINDOW */
+	uint8_t *p;     /* BYTES_WINDOW, or the whole file when that is less */
 	uint64_t start; /* offset of p[0] */
 	size_t have;
 	struct bytes_in stream; /* not a regular file: arg is not NULL */
@@ -105,7 +105,7 @@ static int file_in_start(struct file_in *f, struct bytes_in *ret)
 		return -TALLY_EIO;
 	}
 	if (rc == 0 && S_ISREG(st.st_mode)) {
-		f->p = mem_alloc(BYTES_WINDOW);
+		f->p = mem_alloc(file_least_size(BYTES_WINDOW, (uint64_t)st.st_size + 1));
 		if (!f->p)
 			return -TALLY_ENOMEM;
 		(void)posix_fadvise(f->fd, 0, 0, POSIX_FADV_SEQUENTIAL);

@@ -1,4 +1,5 @@
 /* file_test.c: windows and streams give the same bytes, within bounds. */
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -294,6 +295,25 @@ static void every_failing_allocation_is_told(void **state)
 	drop(path);
 }
 
+static void a_lock_is_taken_once_and_again_when_it_is_given_back(void **state)
+{
+	char *path = scratch(0);
+	int fd = file_lock(path), again;
+
+	(void)state;
+	assert_true(fd >= 0);
+	errno = 0;
+	assert_int_equal(file_lock(path), -1);
+	assert_int_equal(errno, EAGAIN);
+	close(fd);
+	again = file_lock(path);
+	assert_true(again >= 0);
+	close(again);
+	drop(path);
+	assert_int_equal(file_lock("/nowhere/lock"), -1);
+	assert_int_equal(errno, ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +327,7 @@ int main(void)
 		cmocka_unit_test(what_is_written_and_patched_is_read),
 		cmocka_unit_test(what_somebody_else_opened_is_written_where_it_stands_and_not_emptied),
 		cmocka_unit_test(a_library_that_is_not_there_is_told),
+		cmocka_unit_test(a_lock_is_taken_once_and_again_when_it_is_given_back),
 		cmocka_unit_test(every_failing_allocation_is_told),
 	};
 

@@ -37,31 +37,42 @@ enum img_map_type {
 	IMG_STACK_TRACE,
 	IMG_RINGS,
 	IMG_RINGBUF,
-	IMG_PROGS
+	IMG_PROGS,
+	IMG_EVENTS,      /* a perf event of each CPU */
+	IMG_TASK_STORAGE /* a value for each thread, which ends with it */
 };
 
 enum img_map_use {
 	IMG_CTL,     /* ARRAY 1 x struct img_ctl */
 	IMG_GLOBALS, /* ARRAY of 1: all global variables */
-	IMG_SCRATCH, /* PERCPU_ARRAY: [0] perf and record programs, [1] test-run programs, [2] those of system calls */
+	IMG_SCRATCH, /* PERCPU_ARRAY: [0] perf and record programs, [1] test-run programs, [2] those of system calls, [3 + n] program n at a tracepoint */
 	IMG_DROPS,   /* PERCPU_ARRAY of struct img_drops, one for each program in the order of prog[] */
 	IMG_RING,    /* RINGS: one ring per CPU */
 	IMG_CONTROL, /* RINGBUF: the control ring */
 	IMG_VAR,     /* HASH: d_program.var[id] */
 	IMG_AGG,     /* PERCPU_HASH, or PERCPU_ARRAY of 1 when key_size is 0: d_program.agg[id] */
-	IMG_STACKS,  /* STACK_TRACE: u32 id -> frames */
-	IMG_LONG_STACKS, /* HASH: u64 (without STACK_ID_LONG) -> frames; those that collided */
+	IMG_SPARE, /* PERCPU_HASH whose memory is there from the start: keys of agg[id] for which there was none; added to IMG_AGG's */
+	IMG_STACKS,      /* STACK_TRACE: u32 id -> frames */
+	IMG_LONG_STACKS, /* HASH: u64 (without STACK_ID_*) -> frames; those that collided */
 	IMG_GENERATIONS, /* HASH: u64 struct mm_struct * -> struct img_generation */
-	IMG_PARTS,       /* PROGS: part[] by its index, those of class id alone */
+	IMG_SPACES,      /* ARRAY of 1: struct img_space[IMG_SPACES_N] */
+	IMG_PARTS,       /* PROGS: part[] by its index, those of group id alone */
 	IMG_SPECS,       /* ARRAY of 1: struct img_spec[nspec] */
-	IMG_CALLS,       /* ARRAY of 1: for each number of a system call its probe and epids; of class id */
+	IMG_COUNTER,     /* EVENTS: d_program.counter[id], read by counter() */
+	IMG_VCOUNTER,    /* the same, read by vcounter() */
+	IMG_THREADS,     /* TASK_STORAGE: struct img_thread_count[], of d_program.counter[] */
+	IMG_TIMES,       /* TASK_STORAGE: struct img_thread_time */
+	IMG_DISPATCH,    /* ARRAY of 1 x struct img_dispatch */
+	IMG_CALLS, /* ARRAY of 1: for each number of a system call its probe and epids; of class id. Of places: for each cookie */
+	IMG_BUSY, /* PERCPU_ARRAY of 1: a word for each part of scratch memory that programs of places share: it is taken */
+	IMG_SELF, /* TASK_STORAGE: variables of a thread (cg_self.c) */
 };
 struct img_map {
 	uint8_t type, use;
 	uint32_t id;                                /* VAR and AGG: which */
 	char name[16];                              /* letters, digits, '_' */
 	uint32_t key_size, value_size, max_entries; /* RINGS, RINGBUF: max_entries = bytes of a ring, a power of two */
-	void *init; /* CALLS: value_size bytes that it starts with; of the image's arena */
+	void *init; /* CALLS: what it starts with, of the image's arena: value_size bytes, or the rows of img_rows that are filled in */
 };
 
 /* Shared words, mapped or looked up as one value. */
@@ -79,6 +90,7 @@ struct img_drops {                 /* per CPU */
 	uint64_t firings;          /* programs run to an event (perf programs only) */
 	uint64_t spec_busy;        /* speculation() found none that is free, but one that soon is */
 	uint64_t spec_unavailable; /* nor such a one */
+	uint64_t slices;           /* times that a thread was on a CPU, of which vcounter() does not know the whole */
 	uint64_t zero;             /* stays 0: what is added to it is unknown to the verifier */
 };
 /*
@@ -91,6 +103,33 @@ struct img_spec {
 	uint64_t
 		records; /* that were or will be handed over, of all speculations that had this number; none counts twice */
 };
+/* What vcounter() knows of one counter of a thread (kernel/thread_count.c). A thread that was ever switched out without being seen
+ * has more switches than are written here. */
+enum { THREAD_UNKNOWN, THREAD_ON_CPU, THREAD_OFF_CPU, THREAD_CHANGING };
+struct img_thread_count {
+	uint64_t state;    /* enum above */
+	uint64_t switches; /* times that it left a CPU, when it was last seen */
+	uint64_t base;     /* ON_CPU: what the CPU had counted then */
+	uint64_t sum;      /* before that */
+	uint64_t asked;    /* 1: its vcounter() was read ... */
+	uint64_t lost;     /* ... and until then: slices that img_drops will count when it is */
+};
+/* What vtimestamp knows of a thread: how it stood when the thread came to its CPU (kernel/thread_count.c). */
+struct img_thread_time {
+	uint64_t switches;  /* times that it had left a CPU */
+	uint64_t began_ns;  /* when that was; 0: it has not been seen */
+	uint64_t booked_ns; /* CPU time that the scheduler had booked for it: exact at that moment */
+	uint64_t
+		stolen_ns; /* what the CPU's clock of threads was behind its clock: time of interrupts and of the hypervisor */
+	uint64_t last_ns; /* the latest vtimestamp */
+};
+/* Where the kernel's functions that lead from a tracepoint to its programs begin and end, in turn and in order; then all bits are 1. */
+enum { DISPATCH_MOST = 8192, DISPATCH_FRAMES = 3 };
+struct img_dispatch {
+	uint64_t at[DISPATCH_MOST];
+	/* What was found last of each frame: addresses inside such a function, and outside. A program writes each as one word. */
+	uint64_t inside[DISPATCH_FRAMES], outside[DISPATCH_FRAMES];
+};
 /* The mappings of a process, as kernel/generation.c watches them. */
 struct img_generation {
 	uint64_t began_ns;   /* slot.h; first, for programs */
@@ -100,11 +139,38 @@ struct img_generation {
 	uint64_t uncounted_from,
 		uncounted_to; /* where mprotect(2) made pages of code that aren't in exec_pages; to 0: nowhere */
 };
+/*
+ * The generations again, where a program reads them without a look-up: an address space has the place that IMG_SPACE_PLACE() tells, if
+ * that was free when it came to be known; a place that was ever taken is never 0 again, so 0 says that none of its spaces is known.
+ * A place changes hands only after its space ended, so a firing finds its own space there for as long as it runs, or never.
+ */
+struct img_space {
+	uint64_t mm;       /* whose place it is */
+	uint64_t began_ns; /* as in struct img_generation; 0 while nobody's */
+};
+static_assert(sizeof(struct img_space) == 1 << 4, "IMG_SPACE_PLACE() counts on it");
+#define IMG_SPACE_NONE 1u  /* mm: it was somebody's */
+#define IMG_SPACES_BITS 14 /* 256 KiB */
+#define IMG_SPACES_N (1u << IMG_SPACES_BITS)
+/* reg = where the place of the space begins whose address's low half is in reg: three instructions. */
+#define IMG_SPACE_PLACE(reg) \
+	I_ALU32_IMM(MUL, reg, 0x9e3779b1), I_ALU32_IMM(RSH, reg, 32 - IMG_SPACES_BITS), I_ALU_IMM(LSH, reg, 4)
 
 /* What runs a program: a perf event; a test run of a raw tracepoint program; in the vm alone, a record: its
  * context is the record's bytes, of which the first eight are arg0; in the kernel alone, a system call that begins or ends: one
- * program for all probes of the class. */
-enum img_class { IMG_PERF, IMG_TEST, IMG_RECORD, IMG_ENTRY, IMG_RETURN };
+ * program for all probes of the class; or a tracepoint of the kernel; or a place in a process, again one program for all of a
+ * class: a function that begins or ends, or an instruction, where arguments are operands. */
+enum img_class {
+	IMG_PERF,
+	IMG_TEST,
+	IMG_RECORD,
+	IMG_ENTRY,
+	IMG_RETURN,
+	IMG_POINT,
+	IMG_USER_ENTRY,
+	IMG_USER_RETURN,
+	IMG_USER_PLACE
+};
 
 struct img_reloc {
 	uint32_t ins;
@@ -121,6 +187,13 @@ struct img_func {
 struct img_prog {
 	uint32_t probe; /* id; IMG_ENTRY and IMG_RETURN: of the first */
 	uint8_t cls;    /* enum img_class */
+	uint32_t point; /* IMG_POINT: which of the probe's */
+	uint8_t at;     /* IMG_POINT: enum bpf_point_at */
+	const char
+		*typed; /* IMG_POINT: tracepoint or function with whose types the kernel checks it; NULL: with none */
+	const char *module; /* of the function; NULL: the kernel proper */
+	bool may_fail;      /* the kernel may refuse it: it is left out then */
+	uint32_t group;     /* of parts that tail calls reach through one map: its id */
 	char name[16];
 	struct bpf_ins *ins;
 	uint32_t *line; /* D line of each instruction, 0 = glue */
@@ -130,6 +203,20 @@ struct img_prog {
 	struct img_func func[IMG_FUNCS_MOST]; /* in the order of their first instructions */
 	uint32_t nfuncs;
 	uint32_t stack_bytes;
+};
+
+/* The table of a program of many probes (IMG_CALLS): a row for each, whose parts cg_call.c tells. Of places, rows may be added while it
+ * runs: bpf_row_add(). */
+struct img_rows {
+	uint8_t cls;
+	uint32_t map;     /* of map[] */
+	uint32_t n, most; /* rows of places that are filled in, and that there is room for */
+	uint32_t bytes;   /* of a row */
+	struct {
+		uint32_t off, bytes; /* bytes 0: the row has no such text */
+	} text[BS_PROBENAME + 1];
+	uint32_t operands, noperands;
+	uint32_t *clause, nclauses; /* of the program, in the order of a row's epids */
 };
 
 /* One enabled clause of one probe; its number in the array, from 1, is the epid. */
@@ -145,7 +232,9 @@ struct bpf_image {
 	struct img_prog *part;
 	uint32_t nparts; /* what did not fit into a program: reached by tail calls only */
 	struct img_epid *epid;
-	uint32_t nepids; /* [0] unused */
+	uint32_t nepids, cap_epids; /* [0] unused */
+	struct img_rows *rows;      /* of programs of places that have room for more */
+	uint32_t nrows;
 	uint32_t globals_size;
 	void *globals_init; /* globals_size bytes */
 	struct arena arena;
@@ -160,11 +249,78 @@ struct bpf_calls {
 	int16_t compat;          /* of task_struct: 4 bytes, in which this bit tells programs of 32 bits */
 	uint8_t compat_bit;
 };
+/* What else must hold at a tracepoint: a word of its context, or a field of the struct of the kernel that it points to, or of
+ * the struct that this field points to. Signed, unless the word itself is compared. */
+enum bpf_test {
+	WHEN_EQ,
+	WHEN_NE,
+	WHEN_LT,
+	WHEN_GE,
+	WHEN_ABOVE, /* > as of unsigned numbers */
+	WHEN_SET,   /* one of these bits is 1 */
+	WHEN_CLEAR, /* none is */
+	WHEN_IN,    /* bit number x of these is 1 */
+	/* The word is an sk_buff that holds a packet of IP, of that protocol (0: of any): as it is when the packet is sent, or was received. */
+	WHEN_SENT,
+	WHEN_RECEIVED
+};
+enum { POINT_RESULT = 15 }; /* as a word, of POINT_RETURN: what the function returned */
+struct bpf_when {
+	uint8_t word;
+	struct {
+		const char *type, *field; /* NULL: no more steps */
+	} at[2];
+	uint8_t bytes; /* of what is compared; 0: 8 */
+	uint8_t test;  /* enum bpf_test */
+	int32_t value;
+};
+/* A tracepoint of the kernel, whose context is a word for each argument; or a function of it that is called or returns. */
+enum bpf_point_at { POINT_TRACEPOINT, POINT_ENTRY, POINT_RETURN };
+struct bpf_point {
+	const char *name;
+	uint8_t at;         /* enum bpf_point_at */
+	const char *module; /* of a function; NULL: the kernel proper */
+	bool has_result;    /* POINT_RETURN: it returns something */
+	bool by_pattern;    /* nobody asked for it in particular: it is left out when the kernel refuses it */
+	uint8_t nargs; /* at least; POINT_RETURN: 0: arg1 is the result; else they are those of the call (fexit alone has them) */
+	bool has_constant; /* the word behind them is `constant`: which of the points it was */
+	int32_t constant;
+	const char *in_call; /* it fires in this system call only */
+	uint8_t call_args;   /* 1 + n: it is the beginning of a call, and arg0 is the call's argument n */
+	uint8_t subject;     /* 1 + n: word n is the task_struct of the thread that it is about; 0: the current one */
+	struct bpf_when when[3];
+	uint8_t nwhen;
+};
+/* Where a program of a place finds the registers of its process: offsets in its context. */
+struct bpf_regs {
+	int16_t arg[8], result, sp; /* arg: of a function's first arguments, */
+	uint8_t nargs;              /* so many */
+	uint8_t stack_args;         /* the next ones lie so many bytes above sp when the function begins */
+};
+/* Where an argument of a probe lies: a number, a register, or memory at base + (index << shift) + value. */
+enum { OPERAND_NONE, OPERAND_CONST, OPERAND_REG, OPERAND_MEM, OPERAND_MEM_INDEX };
+enum { OPERANDS_MOST = 10 };
+struct bpf_operand {
+	uint8_t kind;
+	uint8_t bytes; /* of the argument: 1, 2, 4 or 8 */
+	bool is_signed;
+	uint8_t shift;
+	int16_t reg, index; /* offsets in the context */
+	int64_t value;
+};
+/* A place in a process; a probe may have several. */
+struct bpf_place {
+	const struct bpf_place *next;
+	struct bpf_operand operand[OPERANDS_MOST];
+	uint8_t noperands;
+};
 /* What generated code must know about the machine that will run it. */
 struct bpf_arch {
 	const char *name;
-	int16_t pc_offset;             /* byte offset of the PC in the perf program's context */
+	int16_t pc_offset;   /* byte offset of the PC in the perf program's context */
+	int16_t data_offset; /* the same of the address of the data that the event is about, where it has one */
 	const struct bpf_calls *calls; /* NULL: not known */
+	const struct bpf_regs *regs;   /* NULL: not known */
 };
 extern const struct bpf_arch bpf_arch_x86_64, bpf_arch_aarch64, bpf_arch_riscv64;
 extern const struct bpf_arch bpf_arch_vm; /* the vm: a context of 8 bytes, the PC */
@@ -174,10 +330,19 @@ struct bpf_probe {
 	uint32_t id;
 	uint8_t cls; /* enum img_class */
 	const char *prov, *mod, *func, *name;
+	bool has_data;                  /* arg2 is the address of data, else zero */
 	bool has_pc;                    /* arg0 / arg1 are the PC; else BEGIN, END, tick: zero */
 	uint8_t more_args;              /* IMG_RECORD: words behind the first that are arg1, arg2 ... */
 	const struct syscall_row *call; /* IMG_ENTRY, IMG_RETURN */
+	const struct bpf_point *point;  /* IMG_POINT: a program for each */
+	uint32_t npoints;
+	uint32_t pid; /* IMG_USER_*: of which process */
+	const struct bpf_place
+		*place; /* the cookies of its places are cookie, cookie + 1 ... in each class for itself */
+	uint32_t cookie;
+	bool is_later; /* IMG_USER_*: it never fires itself, and its class has room for ROWS_LATER places more */
 };
+enum { ROWS_LATER = 8192 };
 
 #define SPECS_MOST 65535u
 struct bpf_opts {
@@ -192,13 +357,20 @@ struct bpf_opts {
 	bool generations; /* somebody watches mappings and fills IMG_GENERATIONS; else all are 0 */
 	bool one_cpu;     /* events of other CPUs than `cpu` fire nothing */
 	uint32_t cpu;
-	bool pid_ns; /* translate pid/tid through the namespace in img_ctl */
+	bool follow_forks; /* IMG_USER_*: what the process forked is meant, too; not with pid_ns */
+	bool pid_ns;       /* translate pid/tid through the namespace in img_ctl */
+	bool temporal;     /* records carry their time, so that those of several CPUs can be put in order */
+	bool by_kprobe; /* functions of the kernel are reached by kprobes, whose context is registers; else by fentry and fexit */
 };
 
 /* Generates code for every probe that has clauses.  -TALLY_ENOMEM, -TALLY_ENOTSUP with words in e
  * ("line 3: this clause needs 600 bytes of ...").  *ret owns its memory. */
 int bpf_generate(const struct d_program *p, const struct bpf_opts *o, struct bpf_image **ret, struct err *e);
 void bpf_image_free(struct bpf_image *img);
+/* A row for a place of a probe that was not there when the image was made: for the clauses of its program of which `fires` says so. memory:
+ * of the row's map, img->rows[rows].map. The cookie of the place; -TALLY_EEND: there is no room; -TALLY_ENOMEM. */
+int bpf_row_add(struct bpf_image *img, uint32_t rows, void *memory, const struct bpf_probe *p,
+		const struct bpf_place *at, bool (*fires)(void *arg, uint32_t clause), void *arg);
 
 /* Disassembles: "   12: r1 = *(u64 *)(r6 + 128)   ; line 3" for every instruction, with map names. */
 void bpf_disasm(const struct bpf_image *img, const struct img_prog *prog, struct buf *to);

@@ -3,7 +3,7 @@
  *
  * One program per enabled probe holds all its clauses, one after the other, so
  * that probename, id and epid are constants; all probes of system calls that begin
- * are one program, and those of calls that end (cg_call.c).  The order of a program:
+ * are one program, and those of calls that end (cg_call.c), and of places in processes (cg_user.c).  The order of a program:
  *
  *	context to R6; this program's drop counters; scratch memory to R7
  *	this-> variables = 0
@@ -72,6 +72,8 @@ static void map_var(struct cg *g, struct img_map *m)
 	m->max_entries = n ? n : 1;
 }
 
+#define SPARE_KEYS 4096u /* 128 KB of values for each CPU, made in two milliseconds */
+
 static void map_agg(struct cg *g, struct img_map *m)
 {
 	const struct d_agg *a = &g->p->agg[m->id];
@@ -80,6 +82,8 @@ static void map_agg(struct cg *g, struct img_map *m)
 	m->key_size = a->key_size ? a->key_size : 4;
 	m->value_size = agg_value_size(a);
 	m->max_entries = a->key_size ? g->o->agg_entries : 1;
+	if (m->use == IMG_SPARE && m->max_entries > SPARE_KEYS)
+		m->max_entries = SPARE_KEYS;
 }
 
 /* Fills in a map by its use. Sizes that only the end of generation knows come in finish(). */
@@ -97,19 +101,30 @@ static void map_define(struct cg *g, struct img_map *m)
 		[IMG_CONTROL] = { "control", IMG_RINGBUF },
 		[IMG_VAR] = { "var", IMG_HASH },
 		[IMG_AGG] = { "agg", IMG_PERCPU_HASH },
+		[IMG_SPARE] = { "spare", IMG_PERCPU_HASH },
 		[IMG_STACKS] = { "stacks", IMG_STACK_TRACE },
 		[IMG_LONG_STACKS] = { "long_stacks", IMG_HASH },
 		[IMG_GENERATIONS] = { "generations", IMG_HASH },
+		[IMG_SPACES] = { "spaces", IMG_ARRAY },
 		[IMG_PARTS] = { "parts", IMG_PROGS },
 		[IMG_SPECS] = { "specs", IMG_ARRAY },
 		[IMG_CALLS] = { "calls", IMG_ARRAY },
+		[IMG_COUNTER] = { "counter", IMG_EVENTS },
+		[IMG_VCOUNTER] = { "vcounter", IMG_EVENTS },
+		[IMG_THREADS] = { "threads", IMG_TASK_STORAGE },
+		[IMG_TIMES] = { "times", IMG_TASK_STORAGE },
+		[IMG_DISPATCH] = { "dispatch", IMG_ARRAY },
+		[IMG_BUSY] = { "busy", IMG_PERCPU_ARRAY },
+		[IMG_SELF] = { "self", IMG_TASK_STORAGE },
 	};
 
 	m->type = row[m->use].type;
 	m->key_size = 4;
 	m->max_entries = 1;
-	snprintf(m->name, sizeof(m->name), m->use == IMG_VAR || m->use == IMG_AGG ? "%s_%u" : "%s", row[m->use].name,
-		 m->id);
+	snprintf(m->name, sizeof(m->name),
+		 m->use == IMG_VAR || m->use == IMG_AGG || m->use == IMG_SPARE || m->type == IMG_EVENTS ? "%s_%u" :
+													  "%s",
+		 row[m->use].name, m->id);
 	switch (m->use) {
 	case IMG_CTL:
 		m->value_size = sizeof(struct img_ctl);
@@ -118,7 +133,7 @@ static void map_define(struct cg *g, struct img_map *m)
 		m->value_size = g->img->globals_size;
 		break;
 	case IMG_SCRATCH:
-		m->max_entries = g->has_calls ? 3 : 2;
+		m->max_entries = CG_SCRATCH_CALL + g->has_calls; /* more with others: cg_finish_image() */
 		break;
 	case IMG_DROPS:
 		m->value_size = sizeof(struct img_drops);
@@ -133,19 +148,40 @@ static void map_define(struct cg *g, struct img_map *m)
 	case IMG_SPECS:
 		m->value_size = (g->o->nspec ? g->o->nspec : 1) * sizeof(struct img_spec);
 		break;
+	case IMG_BUSY:
+		m->value_size = 8 * CG_SCRATCH_USERS;
+		break;
+	case IMG_SELF:
+		m->value_size = g->self_size;
+		break;
 	case IMG_VAR:
 		map_var(g, m);
 		break;
 	case IMG_AGG:
+	case IMG_SPARE:
 		map_agg(g, m);
 		break;
 	case IMG_PARTS:
+	case IMG_COUNTER:
+	case IMG_VCOUNTER:
 		m->value_size = 4;
+		break;
+	case IMG_THREADS:
+		m->value_size = g->p->ncounters * sizeof(struct img_thread_count);
+		break;
+	case IMG_DISPATCH:
+		m->value_size = sizeof(struct img_dispatch);
+		break;
+	case IMG_TIMES:
+		m->value_size = sizeof(struct img_thread_time);
 		break;
 	case IMG_GENERATIONS:
 		m->key_size = 8;
 		m->value_size = sizeof(struct img_generation);
 		m->max_entries = GENERATIONS_MOST;
+		break;
+	case IMG_SPACES:
+		m->value_size = IMG_SPACES_N * sizeof(struct img_space);
 		break;
 	case IMG_STACKS:
 		m->value_size = 8 * cg_stack_frames(g->o);
@@ -186,7 +222,7 @@ static uint32_t epid_of(struct cg *g, uint32_t probe, uint32_t clause)
 	for (uint32_t i = 1; i < g->img->nepids; i++)
 		if (g->img->epid[i].probe == probe && g->img->epid[i].clause == clause)
 			return i;
-	ep = VEC_NEW(g->img->epid, g->img->nepids, g->epids_cap);
+	ep = VEC_NEW(g->img->epid, g->img->nepids, g->img->cap_epids);
 	if (!ep) {
 		cg_oom(g);
 		return 0;
@@ -216,7 +252,8 @@ const char *cg_prog_builtin(struct cg *g, uint32_t which)
 /*
  * Puts n bytes into the ring of this CPU, whose number R0 holds, or into the
  * control ring: what the tracer itself runs, and what steers it, goes there, and
- * events never fill it.  Nobody is woken for each record of an event; the
+ * events never fill it.  The reader puts the records of all rings in order by
+ * the time that each gets here.  Nobody is woken for each record of an event; the
  * tracer reads after each firing of its own, and is woken for what steers it,
  * or frees a speculation.
  */
@@ -224,10 +261,17 @@ void cg_emit_record(struct cg *g, struct cg_at at, uint32_t n, enum cg_ring ring
 {
 	uint32_t drop = cg_label(g), end = cg_label(g);
 
+	if (ring != CG_RING_CONTROL)
+		cg_ins(g, I_STORE(W, R10, FP_KEY, R0));
+	if (g->o->temporal) {
+		cg_ins(g, I_CALL(ktime_get_ns));
+		cg_ins(g, I_STORE(DW, at.base, at.off + D_RECORD_TIME, R0));
+	} else {
+		cg_ins(g, I_STORE_IMM(DW, at.base, at.off + D_RECORD_TIME, 0));
+	}
 	if (ring == CG_RING_CONTROL) {
 		cg_map(g, R1, cg_map_index(g, IMG_CONTROL, 0));
 	} else {
-		cg_ins(g, I_STORE(W, R10, FP_KEY, R0));
 		cg_map(g, R1, cg_map_index(g, IMG_RING, 0));
 		cg_lea(g, R2, R10, FP_KEY);
 		cg_ins(g, I_CALL(map_lookup_elem));
@@ -259,11 +303,11 @@ struct plan {                           /* of one program */
 void cg_fault(struct cg *g, enum ir_fault kind, uint8_t value)
 {
 	if (value == R10)
-		cg_ins(g, I_STORE_IMM(DW, R10, FP_ERR + 16, 0));
+		cg_ins(g, I_STORE_IMM(DW, R10, FP_ERR + 24, 0));
 	else
-		cg_ins(g, I_STORE(DW, R10, FP_ERR + 16, value));
-	cg_ins(g, I_STORE_IMM(W, R10, FP_ERR + 8, (int32_t)(kind | g->nins << D_FAULT_BITS)));
-	cg_ins(g, I_STORE_IMM(W, R10, FP_ERR + 12, (int32_t)g->line));
+		cg_ins(g, I_STORE(DW, R10, FP_ERR + 24, value));
+	cg_ins(g, I_STORE_IMM(W, R10, FP_ERR + 16, (int32_t)(kind | g->nins << D_FAULT_BITS)));
+	cg_ins(g, I_STORE_IMM(W, R10, FP_ERR + 20, (int32_t)g->line));
 	cg_jmp(g, g->fault_label);
 	g->clause_faults = true;
 }
@@ -276,8 +320,8 @@ static void fault_exit(struct cg *g, uint32_t k, uint32_t end)
 		cg_spec_give_back(g, cg_obj(g, g->clause->record, 0, R4));
 	if (g->in_error)
 		return;
-	if (cg_is_call(g)) {
-		cg_call_epid(g, R1);
+	if (cg_has_rows(g)) {
+		cg_row_epid(g, R1);
 		cg_ins(g, I_ALU32_IMM(OR, R1, (int32_t)D_EPID_ERROR));
 		cg_ins(g, I_STORE(W, R10, FP_ERR, R1));
 	} else {
@@ -305,15 +349,15 @@ static void cg_emit_clause(struct cg *g, struct plan *pl, uint32_t k)
 	g->reg = pl->reg[k];
 	g->ir_label = labels;
 	g->in_error = k >= pl->nown;
-	if (cg_is_call(g) && !g->in_error)
+	if (cg_has_rows(g) && !g->in_error)
 		g->epid = k;
 	else
 		g->epid = epid_of(g, g->in_error ? g->o->error_probe : g->probe->id, (uint32_t)(c - g->p->clause));
 	g->clause_end = pl->end[k];
 	g->fault_label = g->in_error && !c->speculates ? pl->end[k] : cg_label(g);
 	g->clause_faults = false;
-	if (cg_is_call(g) && !g->in_error && pl->nown > 1)
-		cg_call_clause(g, pl->end[k]);
+	if (cg_has_rows(g) && !g->in_error && pl->nown > 1)
+		cg_row_clause(g, pl->end[k]);
 	for (uint32_t i = 0; i < c->nins && !g->failed; i++)
 		cg_dispatch(g, &c->ins[i]);
 	g->line = c->line;
@@ -326,13 +370,34 @@ static void cg_emit_clause(struct cg *g, struct plan *pl, uint32_t k)
 
 /* ---- programs ------------------------------------------------------------------------------ */
 
-static void look_up_or_leave(struct cg *g, uint32_t map, uint32_t key, uint32_t out)
+/* The element whose key is at FP_KEY. */
+static void look_up_or_leave(struct cg *g, uint32_t map, uint32_t out)
 {
-	cg_ins(g, I_STORE_IMM(W, R10, FP_KEY, (int32_t)key));
 	cg_map(g, R1, map);
 	cg_lea(g, R2, R10, FP_KEY);
 	cg_ins(g, I_CALL(map_lookup_elem));
 	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), out);
+}
+
+/* Where those of tracepoints begin: behind those of places. */
+static uint32_t scratch_points(const struct cg *g)
+{
+	return CG_SCRATCH_USER + (g->has_users ? CG_SCRATCH_USERS : 0);
+}
+
+/* Which scratch memory: programs that may interrupt each other on a CPU have their own. One at a tracepoint can interrupt any
+ * but itself, which the kernel does not let it. */
+static uint32_t part_scratch(const struct cg *g)
+{
+	switch (g->probe->cls) {
+	case IMG_POINT:
+		return scratch_points(g) + g->prog;
+	case IMG_ENTRY:
+	case IMG_RETURN:
+		return CG_SCRATCH_CALL;
+	default:
+		return g->probe->cls == IMG_TEST ? CG_SCRATCH_TEST : CG_SCRATCH_PERF;
+	}
 }
 
 /* A part goes on where another one ended: this firing is counted, and its variables have their values. */
@@ -341,7 +406,12 @@ static void part_begin(struct cg *g, uint32_t out, bool whole)
 	cg_mov(g, R6, R1);
 	if (cg_is_call(g))
 		cg_call_begin(g, out);
-	look_up_or_leave(g, cg_map_index(g, IMG_DROPS, 0), g->prog, out);
+	else if (cg_is_user(g))
+		cg_user_begin(g, out);
+	else if (cg_point(g))
+		cg_point_begin(g, out, whole);
+	cg_ins(g, I_STORE_IMM(W, R10, FP_KEY, (int32_t)g->prog));
+	look_up_or_leave(g, cg_map_index(g, IMG_DROPS, 0), out);
 	cg_ins(g, I_STORE(DW, R10, FP_DROPS, R0));
 	if (g->probe->cls == IMG_PERF && whole) {
 		cg_ins(g, I_LOAD(DW, R1, R0, offsetof(struct img_drops, firings)));
@@ -358,11 +428,13 @@ static void part_begin(struct cg *g, uint32_t out, bool whole)
 		cg_jcc(g, I_JMP_IMM(JNE, R1, 0, 0), out);
 	}
 	if (g->uses_scratch) {
-		look_up_or_leave(g, cg_map_index(g, IMG_SCRATCH, 0),
-				 cg_is_call(g)             ? 2 :
-				 g->probe->cls == IMG_TEST ? 1 :
-							     0,
-				 out);
+		if (cg_is_user(g)) {
+			cg_user_take_scratch(g, whole, out);
+			cg_ins(g, I_STORE(W, R10, FP_KEY, R0));
+		} else {
+			cg_ins(g, I_STORE_IMM(W, R10, FP_KEY, (int32_t)part_scratch(g)));
+		}
+		look_up_or_leave(g, cg_map_index(g, IMG_SCRATCH, 0), out);
 		cg_mov(g, R7, R0);
 	}
 	for (uint32_t o = 1; o < g->p->nobjs && whole; o++)
@@ -370,7 +442,7 @@ static void part_begin(struct cg *g, uint32_t out, bool whole)
 			cg_zero(g, cg_obj(g, o, 0, R4), g->p->obj[o].size);
 }
 
-/* Hands over the error record in FP_ERR: {epid, cpu, fault, value}. */
+/* Hands over the error record in FP_ERR: {epid, cpu, time, fault, value}. */
 static void error_record(struct cg *g)
 {
 	cg_ins(g, I_CALL(get_smp_processor_id));
@@ -429,12 +501,22 @@ static void check_maps(struct cg *g, const struct plan *pl)
  * in all parts, R6 to R9 and the stack are not kept.  Each part has the error block, since it can't be shared either.
  */
 #define PART_INS_MOST 16384u /* of several clauses: so the verifier's walk is far below its limit */
-#define PARTS_MOST 34u       /* the kernel follows 33 tail calls */
+#define GROUP_KPROBE 15u     /* above all classes */
+#define GROUP_TYPED 16u
+#define PARTS_MOST 34u /* the kernel follows 33 tail calls */
+
+/* The kernel puts only such programs into one map that it checks alike: those with types of arguments are by themselves. */
+static uint32_t part_group(const struct cg *g)
+{
+	return cg_point_is_typed(g)           ? GROUP_TYPED + g->prog :
+	       cg_point(g) && cg_point(g)->at ? GROUP_KPROBE :
+						g->probe->cls;
+}
 
 static void tail_call(struct cg *g, uint32_t part)
 {
 	cg_mov(g, R1, R6);
-	cg_map(g, R2, cg_map_index(g, IMG_PARTS, g->probe->cls));
+	cg_map(g, R2, cg_map_index(g, IMG_PARTS, part_group(g)));
 	cg_imm(g, R3, part);
 	cg_ins(g, I_CALL(tail_call));
 }
@@ -442,21 +524,25 @@ static void tail_call(struct cg *g, uint32_t part)
 /* Generates clauses from .. to; whether they fit. */
 static bool clauses_generate(struct cg *g, struct plan *pl)
 {
-	uint32_t out;
+	uint32_t out, leave;
 
 	g->nins = g->nlines = g->nrelocs = g->nlabels = g->nfixes = g->nfuncs = 0;
 	g->faults = g->too_large = false;
 	memset(g->fn, 0, sizeof(g->fn));
 	g->spec_loop = g->chill_loop = NO_LABEL;
 	out = g->out = cg_label(g);
+	leave = cg_label(g);
 	g->errblk = cg_label(g);
 	g->line = 0;
-	part_begin(g, out, pl->from == 0);
+	part_begin(g, leave, pl->from == 0);
 	for (uint32_t k = pl->from; k < pl->to; k++)
 		cg_emit_clause(g, pl, k);
 	if (pl->to < pl->nown)
 		tail_call(g, g->img->nparts + (pl->from > 0)); /* this one is not yet among them */
 	cg_put(g, out);
+	if (cg_is_user(g) && g->uses_scratch)
+		cg_user_give_back(g);
+	cg_put(g, leave);
 	cg_imm(g, R0, 0);
 	cg_ins(g, I_EXIT());
 	if (g->faults)
@@ -485,6 +571,9 @@ static void program_keep(struct cg *g, struct img_prog *to)
 {
 	*to = (struct img_prog){ .probe = g->probe->id,
 				 .cls = g->probe->cls,
+				 .point = g->point,
+				 .typed = cg_point_is_typed(g) ? cg_point(g)->name : NULL,
+				 .group = part_group(g),
 				 .ins = g->ins,
 				 .line = g->lines,
 				 .nins = g->nins,
@@ -492,6 +581,11 @@ static void program_keep(struct cg *g, struct img_prog *to)
 				 .nrelocs = g->nrelocs,
 				 .nfuncs = g->nfuncs,
 				 .stack_bytes = (uint32_t)-g->stack_low };
+	if (cg_point(g)) {
+		to->at = cg_point(g)->at;
+		to->module = cg_point(g)->module;
+		to->may_fail = cg_point(g)->by_pattern;
+	}
 	memcpy(to->func, g->func, g->nfuncs * sizeof(*g->func));
 	prog_name(to, g->probe);
 	g->ins = NULL;
@@ -575,8 +669,8 @@ static int plan_open(struct cg *g, struct plan *pl)
 		return cg_oom(g);
 	pl->nown = plan_clauses(g, pl, g->probe->id);
 	plan_clauses(g, pl, g->o->error_probe);
-	if (cg_is_call(g))
-		cg_call_table(g, pl->clause, pl->nown);
+	if (cg_has_rows(g))
+		cg_row_table(g, pl->clause, pl->nown);
 	for (uint32_t k = 0; k < pl->n; k++) {
 		pl->reg[k] = mem_alloc((pl->clause[k]->nregs + 1) * sizeof(*pl->reg[k]));
 		if (!pl->reg[k])
@@ -609,11 +703,12 @@ static void places_reset(struct cg *g)
 		}
 }
 
-static void cg_emit_program(struct cg *g, const struct bpf_probe *probe)
+static void cg_emit_program(struct cg *g, const struct bpf_probe *probe, uint32_t point)
 {
 	struct plan pl = { 0 };
 
 	g->probe = probe;
+	g->point = point;
 	g->prog = g->img->nprogs;
 	g->work = g->uses_scratch = g->callbacks = false;
 	g->work_text = g->work_needle = g->work_copy = g->frames = 0;
@@ -650,17 +745,31 @@ static int cg_place_globals(struct cg *g)
 	return 0;
 }
 
+static bool class_has_rows(uint8_t cls)
+{
+	return cls == IMG_ENTRY || cls == IMG_RETURN || cls >= IMG_USER_ENTRY;
+}
+
 static bool cg_probe_wanted(struct cg *g, const struct bpf_probe *p)
 {
 	if (p->id == g->o->error_probe)
 		return false;
-	for (uint32_t i = 0; i < g->img->nprogs && (p->cls == IMG_ENTRY || p->cls == IMG_RETURN); i++)
+	for (uint32_t i = 0; i < g->img->nprogs && class_has_rows(p->cls); i++)
 		if (g->img->prog[i].cls == p->cls)
 			return false; /* it is part of that program */
 	for (uint32_t i = 0; i < g->p->nclauses; i++)
 		if (has_probe(&g->p->clause[i], p->id))
 			return true;
 	return false;
+}
+
+/* One, or at tracepoints one for each. */
+static void cg_emit_programs(struct cg *g, const struct bpf_probe *p)
+{
+	const uint32_t n = p->cls == IMG_POINT ? p->npoints : 1;
+
+	for (uint32_t i = 0; i < n && !g->failed; i++)
+		cg_emit_program(g, p, i);
 }
 
 static bool may_exit(const struct cg *g)
@@ -677,12 +786,14 @@ static void cg_finish_image(struct cg *g)
 	for (uint32_t i = 0; i < g->img->nmaps; i++) {
 		struct img_map *m = &g->img->map[i];
 
-		if (m->use == IMG_SCRATCH)
+		if (m->use == IMG_SCRATCH) {
 			m->value_size = g->scratch_size;
-		else if (m->use == IMG_GLOBALS)
+			if (g->has_points || g->has_users)
+				m->max_entries = scratch_points(g) + (g->has_points ? g->img->nprogs : 0);
+		} else if (m->use == IMG_GLOBALS)
 			m->value_size += g->slack;
 		else if (m->use == IMG_DROPS)
-			m->max_entries = g->img->nprogs ? g->img->nprogs : 1;
+			m->max_entries = g->img->nprogs + 1; /* the last one's is what watches switches of threads */
 		else if (m->use == IMG_PARTS)
 			m->max_entries = g->img->nparts;
 	}
@@ -690,23 +801,31 @@ static void cg_finish_image(struct cg *g)
 
 static void cg_emit_image(struct cg *g)
 {
-	g->img->prog = mem_alloc((g->o->nprobes + 1) * sizeof(*g->img->prog));
+	uint32_t programs = 1;
+
+	for (uint32_t i = 0; i < g->o->nprobes; i++) {
+		const struct bpf_probe *p = &g->o->probe[i];
+
+		g->has_perf |= p->cls == IMG_PERF;
+		g->has_calls |= p->cls == IMG_ENTRY || p->cls == IMG_RETURN;
+		g->has_points |= p->cls == IMG_POINT;
+		g->has_users |= p->cls >= IMG_USER_ENTRY;
+		programs += p->cls == IMG_POINT ? p->npoints : 1;
+	}
+	g->img->prog = mem_alloc(programs * sizeof(*g->img->prog));
 	g->place = mem_alloc((g->p->nobjs + 1) * sizeof(*g->place));
-	if (!g->img->prog || !g->place || !VEC_NEW(g->img->epid, g->img->nepids, g->epids_cap)) {
+	if (!g->img->prog || !g->place || !VEC_NEW(g->img->epid, g->img->nepids, g->img->cap_epids)) {
 		cg_oom(g);
 		return;
 	}
+	cg_self_plan(g);
 	cg_map_index(g, IMG_CTL, 0);
 	g->watch_exit = may_exit(g);
-	for (uint32_t i = 0; i < g->o->nprobes; i++) {
-		g->has_perf |= g->o->probe[i].cls == IMG_PERF;
-		g->has_calls |= g->o->probe[i].cls == IMG_ENTRY || g->o->probe[i].cls == IMG_RETURN;
-	}
 	if (cg_place_globals(g) < 0)
 		return;
 	for (uint32_t i = 0; i < g->o->nprobes && !g->failed; i++)
 		if (cg_probe_wanted(g, &g->o->probe[i]))
-			cg_emit_program(g, &g->o->probe[i]);
+			cg_emit_programs(g, &g->o->probe[i]);
 	cg_finish_image(g);
 }
 
@@ -719,6 +838,7 @@ int bpf_generate(const struct d_program *p, const struct bpf_opts *o, struct bpf
 		return err_oom(e);
 	cg_emit_image(&g);
 	mem_free(g.place);
+	mem_free(g.self_at);
 	mem_free(g.label);
 	mem_free(g.fix);
 	if (g.failed) {
@@ -741,6 +861,9 @@ void bpf_image_free(struct bpf_image *img)
 	mem_free(img->part);
 	mem_free(img->map);
 	mem_free(img->epid);
+	for (uint32_t i = 0; i < img->nrows; i++)
+		mem_free(img->rows[i].clause);
+	mem_free(img->rows);
 	mem_free(img->globals_init);
 	arena_free(&img->arena);
 	mem_free(img);

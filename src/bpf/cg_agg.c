@@ -4,10 +4,15 @@
  * Values are per CPU and at most 32 bytes; a histogram's bucket is the last
  * word of its key, so that memory is taken for the buckets that occur.  A perf
  * program is never interrupted by another on its CPU, so it adds plainly; what
- * the tracer runs itself (BEGIN, END, tick) can be, and adds atomically.  A program of a
- * system call can be interrupted by perf programs only, where there are some.
+ * the tracer runs itself (BEGIN, END, tick) can be, and adds atomically, and so does a program of a place in a process.  A
+ * program of a system call can be interrupted by perf programs only, where there are some.  One at a tracepoint
+ * may interrupt any other, so where there is one, all add atomically.
  * A new key is put in as zeros and then found: one way of adding, and a key
  * that another CPU puts in at the same moment is not overwritten.
+ *
+ * The memory of a new key comes from a stock of the map and the CPU, which kernels since 6.8 keep at a single one and fill up in an interrupt.
+ * So where interrupts are off, a second new key finds none.  It goes into a spare map then, whose memory is there from the
+ * start, and user space adds both up.  Once there is memory, the same key may go into the first map, too.
  */
 #include <string.h>
 
@@ -17,7 +22,7 @@
 /* [R0 + word] += reg */
 static void agg_emit_add(struct cg *g, unsigned word, uint8_t reg)
 {
-	if (g->probe->cls == IMG_TEST || (cg_is_call(g) && g->has_perf)) {
+	if (g->has_points || g->probe->cls == IMG_TEST || cg_is_user(g) || (cg_is_call(g) && g->has_perf)) {
 		cg_ins(g, I_ATOMIC(DW, ADD, R0, 8 * (int)word, reg));
 		return;
 	}
@@ -228,6 +233,8 @@ static void agg_emit_bucket(struct cg *g, const struct ir_ins *i)
 	cg_ins(g, I_STORE(DW, at.base, at.off, R1));
 }
 
+#define SPARES_MOST 24u /* aggregations that have a spare map */
+
 /* ---- the aggregation --------------------------------------------------------------------- */
 
 static void agg_emit_find(struct cg *g, const struct ir_ins *i, uint32_t map)
@@ -238,6 +245,32 @@ static void agg_emit_find(struct cg *g, const struct ir_ins *i, uint32_t map)
 	else
 		cg_lea(g, R2, R10, FP_KEY);
 	cg_ins(g, I_CALL(map_lookup_elem));
+}
+
+/* The key, whose value are the zeros at FP_TMP, is put into the map and found there: then to `hit`. */
+static void agg_emit_new_key(struct cg *g, const struct ir_ins *i, uint32_t map, uint32_t hit)
+{
+	cg_map(g, R1, map);
+	cg_addr(g, R2, i->p, 0);
+	cg_lea(g, R3, R10, FP_TMP);
+	cg_imm(g, R4, MAP_NOEXIST);
+	cg_ins(g, I_CALL(map_update_elem));
+	agg_emit_find(g, i, map);
+	cg_jcc(g, I_JMP_IMM(JNE, R0, 0, 0), hit);
+}
+
+/* Whether several keys may be new while interrupts are off: firings at tracepoints can follow one another there, and a
+ * script may have several statements for one firing.  Programs can name so many maps, and aggregations come first. */
+static bool agg_wants_spare(const struct cg *g, uint32_t agg)
+{
+	uint32_t statements = 0;
+
+	if (g->o->arch == &bpf_arch_vm || g->p->naggs > SPARES_MOST)
+		return false;
+	for (uint32_t c = 0; c < g->p->nclauses; c++)
+		for (uint32_t k = 0; k < g->p->clause[c].nins; k++)
+			statements += g->p->clause[c].ins[k].op == IR_AGG && g->p->clause[c].ins[k].x == agg;
+	return g->has_points || (g->has_perf && statements > 1);
 }
 
 void cg_agg(struct cg *g, const struct ir_ins *i)
@@ -252,13 +285,9 @@ void cg_agg(struct cg *g, const struct ir_ins *i)
 	cg_jcc(g, I_JMP_IMM(JNE, R0, 0, 0), hit);
 	if (i->p) {
 		cg_zero(g, (struct cg_at){ R10, FP_TMP }, 32);
-		cg_map(g, R1, map);
-		cg_addr(g, R2, i->p, 0);
-		cg_lea(g, R3, R10, FP_TMP);
-		cg_imm(g, R4, MAP_NOEXIST);
-		cg_ins(g, I_CALL(map_update_elem));
-		agg_emit_find(g, i, map);
-		cg_jcc(g, I_JMP_IMM(JNE, R0, 0, 0), hit);
+		agg_emit_new_key(g, i, map, hit);
+		if (agg_wants_spare(g, i->x))
+			agg_emit_new_key(g, i, cg_map_index(g, IMG_SPARE, i->x), hit);
 	}
 	cg_count(g, offsetof(struct img_drops, aggs));
 	cg_jmp(g, end);
@@ -272,19 +301,18 @@ void cg_agg(struct cg *g, const struct ir_ins *i)
 /*
  * The kernel keeps a stack under a hash of few bits and answers EEXIST when
  * another stack is there.  Then the frames are taken and kept in a map of our
- * own under a hash of 63 bits.  The frames go to the end of scratch memory.
+ * own under a hash of 62 bits.  The frames go to the end of scratch memory.
  */
-static void long_stack(struct cg *g, const struct ir_ins *i, uint32_t none)
+static void long_stack(struct cg *g, const struct ir_ins *i, uint32_t empty, uint32_t none)
 {
 	uint32_t bytes = 8 * g->frames, top = cg_label(g), done = cg_label(g), at = cg_frames(g);
 
 	cg_zero(g, (struct cg_at){ R7, (int32_t)at }, bytes);
-	cg_mov(g, R1, R6);
+	cg_stack_key_flags(g, R4, i->x);
 	cg_lea(g, R2, R7, (int32_t)at);
 	cg_imm(g, R3, bytes);
-	cg_imm(g, R4, i->x ? STACK_USER : 0);
-	cg_ins(g, I_CALL(get_stack));
-	cg_jcc(g, I_JMP_IMM(JSLE, R0, 0, 0), none);
+	cg_get_stack(g, i->x);
+	cg_jcc(g, I_JMP_IMM(JSLE, R0, 0, 0), empty);
 	cg_imm(g, R1, (int64_t)0x9e3779b97f4a7c15);
 	cg_imm(g, R4, (int64_t)0xff51afd7ed558ccd);
 	cg_imm(g, R5, 0);
@@ -301,8 +329,8 @@ static void long_stack(struct cg *g, const struct ir_ins *i, uint32_t none)
 	cg_ins(g, I_ALU_IMM(ADD, R5, 8));
 	cg_jmp(g, top);
 	cg_put(g, done);
-	cg_ins(g, I_ALU_IMM(LSH, R1, 1));
-	cg_ins(g, I_ALU_IMM(RSH, R1, 1));
+	cg_ins(g, I_ALU_IMM(LSH, R1, 2));
+	cg_ins(g, I_ALU_IMM(RSH, R1, 2));
 	cg_ins(g, I_STORE(DW, R10, FP_TMP, R1));
 	cg_map(g, R1, cg_map_index(g, IMG_LONG_STACKS, 0));
 	cg_lea(g, R2, R10, FP_TMP);
@@ -317,21 +345,28 @@ static void long_stack(struct cg *g, const struct ir_ins *i, uint32_t none)
 
 void cg_stackid(struct cg *g, const struct ir_ins *i)
 {
-	uint32_t none = cg_label(g), empty = cg_label(g), end = cg_label(g);
+	uint32_t none = cg_label(g), empty = cg_label(g), kept = cg_label(g), end = cg_label(g);
 
 	if (!i->x && g->probe->cls == IMG_TEST) { /* as OSTACK */
 		cg_imm(g, R0, -1);
 		cg_done(g, i->d, R0);
 		return;
 	}
-	cg_mov(g, R1, R6);
-	cg_map(g, R2, cg_map_index(g, IMG_STACKS, 0));
-	cg_imm(g, R3, i->x ? STACK_USER : 0);
-	cg_ins(g, I_CALL(get_stackid));
-	cg_jcc(g, I_JMP_IMM(JSGE, R0, 0, 0), end);
-	cg_jcc(g, I_JMP_IMM(JEQ, R0, -BPF_EFAULT, 0), empty); /* no such stack: a kernel thread, an idle CPU */
-	cg_jcc(g, I_JMP_IMM(JNE, R0, -BPF_EEXIST, 0), none);
-	long_stack(g, i, none);
+	if (!cg_has_subject(g)) { /* there is no such id of another thread's */
+		cg_stack_key_flags(g, R3, i->x);
+		cg_mov(g, R1, R6);
+		cg_map(g, R2, cg_map_index(g, IMG_STACKS, 0));
+		cg_ins(g, I_CALL(get_stackid));
+		cg_jcc(g, I_JMP_IMM(JSGE, R0, 0, 0), kept);
+		cg_jcc(g, I_JMP_IMM(JEQ, R0, -BPF_EFAULT, 0), empty); /* no such stack: a kernel thread, an idle CPU */
+		cg_jcc(g, I_JMP_IMM(JNE, R0, -BPF_EEXIST, 0), none);
+	}
+	long_stack(g, i, cg_has_subject(g) ? empty : none, none);
+	cg_put(g, kept);
+	if (!i->x && cg_stack_has_dispatch(g)) {
+		cg_imm(g, R1, (int64_t)STACK_ID_DISPATCH);
+		cg_ins(g, I_ALU_REG(OR, R0, R1));
+	}
 	cg_jmp(g, end);
 	cg_put(g, none);
 	cg_count(g, offsetof(struct img_drops, stacks));

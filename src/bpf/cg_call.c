@@ -9,9 +9,10 @@
  *	u32 id         the probe's; 0: it is not enabled, and the program ends
  *	u32 compat     1: in the second half
  *	u32 epid[n]    of each clause; 0: the clause is not for this probe
- *	char func[]    the call's name, padded to SYSCALL_NAME bytes
+ *	char text[]    what its clauses ask for of its description: of a call its name, padded to SYSCALL_NAME bytes
  *
  * What is constant in other programs (id, epid, probefunc) is read from the row, whose address lies at FP_CALL.
+ * Programs of places in processes have such tables, too (cg_user.c).
  * A task and its registers are kernel types, which the verifier lets us read without a helper's call for each.
  */
 #include <stdlib.h>
@@ -19,7 +20,6 @@
 
 #include "bpf/cg_int.h"
 
-enum { ROW_ID = 0, ROW_COMPAT = 4, ROW_EPID = 8 };
 #define COMPAT_SHIFT 9
 static_assert(1u << COMPAT_SHIFT == SYSCALL_NUMBERS, "the second half begins there");
 
@@ -43,9 +43,10 @@ static const struct bpf_calls aarch64_calls = {
 	.compat_bit = 22,
 };
 
-const struct bpf_arch bpf_arch_x86_64 = { "x86_64", 128, &x86_64_calls };    /* struct pt_regs: ip */
-const struct bpf_arch bpf_arch_aarch64 = { "aarch64", 256, &aarch64_calls }; /* struct user_pt_regs: pc */
-const struct bpf_arch bpf_arch_riscv64 = { "riscv64", 0, NULL };             /* struct user_regs_struct: pc */
+const struct bpf_arch bpf_arch_x86_64 = { "x86_64", 128, 176, &x86_64_calls, &cg_regs_x86_64 }; /* struct pt_regs: ip */
+const struct bpf_arch bpf_arch_aarch64 = { "aarch64", 256, 280, &aarch64_calls,
+					   &cg_regs_aarch64 };              /* struct user_pt_regs: pc */
+const struct bpf_arch bpf_arch_riscv64 = { "riscv64", 0, 264, NULL, NULL }; /* struct user_regs_struct: pc */
 
 static int probe_compare_id(const void *id, const void *probe)
 {
@@ -59,7 +60,7 @@ const struct bpf_probe *cg_probe(const struct cg *g, uint32_t id)
 	return bsearch(&id, g->o->probe, g->o->nprobes, sizeof(*g->o->probe), probe_compare_id);
 }
 
-static const struct bpf_probe *call_probe(const struct cg *g, uint32_t id)
+static const struct bpf_probe *class_probe(const struct cg *g, uint32_t id)
 {
 	const struct bpf_probe *p = cg_probe(g, id);
 
@@ -69,81 +70,224 @@ static const struct bpf_probe *call_probe(const struct cg *g, uint32_t id)
 bool cg_clause_fires(const struct cg *g, const struct d_clause *c)
 {
 	for (uint32_t i = 0; i < c->nprobes; i++)
-		if (cg_is_call(g) ? call_probe(g, c->probes[i]) != NULL : c->probes[i] == g->probe->id)
+		if (cg_has_rows(g) ? class_probe(g, c->probes[i]) != NULL : c->probes[i] == g->probe->id)
 			return true;
 	return false;
 }
 
-static uint32_t row_func(uint32_t nclauses)
+static const char *probe_text(const struct bpf_probe *p, uint32_t which)
 {
-	return (ROW_EPID + 4 * nclauses + 7) & ~7u;
+	return which == BS_PROBEPROV ? p->prov :
+	       which == BS_PROBEMOD  ? p->mod :
+	       which == BS_PROBEFUNC ? p->func :
+				       p->name;
 }
 
-/* Fills in the row of that number of one clause's probe; the epid is made with the first. */
-static void row_put(struct cg *g, uint8_t *table, uint32_t number, uint32_t k, uint32_t epid, const struct bpf_probe *p)
+/* Whether a clause asks for that text of its probe, and how much of it. */
+static uint32_t row_text_bytes(const struct d_clause *const *clause, uint32_t n, uint32_t which)
 {
-	uint8_t *row = table + (size_t)number * g->calls_row;
-	const uint32_t compat = number >= SYSCALL_NUMBERS;
+	uint32_t most = 0;
 
-	memcpy(row + ROW_ID, &p->id, sizeof(p->id));
-	memcpy(row + ROW_COMPAT, &compat, sizeof(compat));
-	memcpy(row + ROW_EPID + 4 * k, &epid, sizeof(epid));
-	memcpy(row + g->calls_row - SYSCALL_NAME, p->func, strnlen(p->func, SYSCALL_NAME - 1));
+	for (uint32_t k = 0; k < n; k++)
+		for (uint32_t i = 0; i < clause[k]->nins; i++)
+			if (clause[k]->ins[i].op == IR_OBUILTIN && clause[k]->ins[i].x == which &&
+			    clause[k]->ins[i].s > most)
+				most = clause[k]->ins[i].s;
+	return (most + 7) & ~7u;
+}
+
+/* What a row of the program's table has, and where. */
+static void row_plan(struct cg *g, const struct d_clause *const *clause, uint32_t n)
+{
+	uint32_t at = (CG_ROW_EPID + 4 * n + 7) & ~7u;
+	bool is_later = false;
+
+	g->row = (struct img_rows){ .cls = g->probe->cls,
+				    .map = cg_map_index(g, IMG_CALLS, g->probe->cls),
+				    .n = 2 * SYSCALL_NUMBERS,
+				    .most = 2 * SYSCALL_NUMBERS };
+	for (uint32_t which = BS_PROBEPROV; which <= BS_PROBENAME; which++) {
+		if (cg_is_call(g) && which != BS_PROBEFUNC)
+			continue;
+		g->row.text[which].off = at;
+		g->row.text[which].bytes = cg_is_call(g) ? SYSCALL_NAME : row_text_bytes(clause, n, which);
+		at += g->row.text[which].bytes;
+	}
+	if (cg_is_user(g)) {
+		g->row.n = 0;
+		for (uint32_t i = 0; i < g->o->nprobes; i++) {
+			const struct bpf_probe *p = &g->o->probe[i];
+
+			if (p->cls != g->probe->cls)
+				continue;
+			is_later |= p->is_later;
+			for (const struct bpf_place *at = p->place; at; at = at->next) {
+				g->row.n++;
+				g->row.noperands = at->noperands > g->row.noperands ? at->noperands : g->row.noperands;
+			}
+		}
+		if (is_later && g->probe->cls == IMG_USER_PLACE)
+			g->row.noperands = OPERANDS_MOST;
+		g->row.most = g->row.n + (is_later ? ROWS_LATER : 0);
+		g->row.operands = at;
+		at += g->row.noperands * CG_OPERAND_BYTES;
+	}
+	g->row.bytes = at;
+}
+
+/* What a row has whatever its clauses are. who: of a place the process, of a system call whether it is of the second half. */
+static void row_describe(const struct img_rows *r, uint8_t *row, const struct bpf_probe *p, uint32_t who)
+{
+	memcpy(row + CG_ROW_ID, &p->id, sizeof(p->id));
+	memcpy(row + CG_ROW_COMPAT, &who, sizeof(who));
+	for (uint32_t which = BS_PROBEPROV; which <= BS_PROBENAME; which++)
+		if (r->text[which].bytes) {
+			const char *s = probe_text(p, which);
+
+			memcpy(row + r->text[which].off, s, strnlen(s, r->text[which].bytes - 1));
+		}
+}
+
+/* Fills in that row of one clause's probe; the epid is made with the first. */
+static uint8_t *row_put(struct cg *g, uint8_t *table, uint32_t number, uint32_t k, uint32_t epid,
+			const struct bpf_probe *p)
+{
+	uint8_t *row = table + (size_t)number * g->row.bytes;
+
+	row_describe(&g->row, row, p, cg_is_user(g) ? p->pid : number >= SYSCALL_NUMBERS);
+	memcpy(row + CG_ROW_EPID + 4 * k, &epid, sizeof(epid));
+	return row;
+}
+
+/* A row for each of its places. */
+static void row_put_places(struct cg *g, uint8_t *table, uint32_t k, uint32_t epid, const struct bpf_probe *p)
+{
+	uint32_t number = p->cookie;
+
+	for (const struct bpf_place *at = p->place; at; at = at->next)
+		cg_user_operands(row_put(g, table, number++, k, epid, p) + g->row.operands, at);
+}
+
+/* 0: no memory. */
+static uint32_t epid_add(struct bpf_image *img, uint32_t probe, uint32_t clause)
+{
+	struct img_epid *ep = VEC_NEW(img->epid, img->nepids, img->cap_epids);
+
+	if (!ep)
+		return 0;
+	*ep = (struct img_epid){ probe, clause };
+	return img->nepids - 1;
 }
 
 static uint32_t epid_new(struct cg *g, uint32_t probe, uint32_t clause)
 {
-	struct img_epid *ep = VEC_NEW(g->img->epid, g->img->nepids, g->epids_cap);
+	const uint32_t epid = epid_add(g->img, probe, clause);
 
-	if (!ep) {
+	if (!epid)
 		cg_oom(g);
-		return 0;
-	}
-	*ep = (struct img_epid){ probe, clause };
-	return g->img->nepids - 1;
+	return epid;
 }
 
-void cg_call_table(struct cg *g, const struct d_clause *const *clause, uint32_t n)
+/* The image keeps how a table is made that has room for more rows. */
+static void row_table_keep(struct cg *g, const struct d_clause *const *clause, uint32_t n)
 {
-	const struct bpf_calls *calls = g->o->arch->calls;
-	uint32_t map = cg_map_index(g, IMG_CALLS, g->probe->cls);
-	uint8_t *table;
+	struct img_rows *r = VEC_NEW(g->img->rows, g->img->nrows, g->rows_cap);
+	uint32_t *numbers = r ? mem_alloc((n + 1) * sizeof(*numbers)) : NULL;
 
-	if (!calls) {
-		cg_fail(g, TALLY_ENOTSUP, "how programs of this machine call the kernel is not known");
+	if (!r || !numbers) {
+		g->img->nrows -= r != NULL;
+		cg_oom(g);
 		return;
 	}
-	g->calls_row = row_func(n) + SYSCALL_NAME;
-	table = g->failed ? NULL : arena_alloc(&g->img->arena, 2ull * SYSCALL_NUMBERS * g->calls_row);
+	for (uint32_t k = 0; k < n; k++)
+		numbers[k] = (uint32_t)(clause[k] - g->p->clause);
+	*r = g->row;
+	r->clause = numbers;
+	r->nclauses = n;
+}
+
+int bpf_row_add(struct bpf_image *img, uint32_t rows, void *memory, const struct bpf_probe *p,
+		const struct bpf_place *at, bool (*fires)(void *arg, uint32_t clause), void *arg)
+{
+	struct img_rows *r = &img->rows[rows];
+	uint8_t *row = (uint8_t *)memory + (size_t)r->n * r->bytes;
+	struct bpf_place cut = *at;
+
+	if (r->n == r->most)
+		return -TALLY_EEND;
+	row_describe(r, row, p, p->pid);
+	if (cut.noperands > r->noperands)
+		cut.noperands = (uint8_t)r->noperands;
+	cg_user_operands(row + r->operands, &cut);
+	for (uint32_t k = 0; k < r->nclauses; k++) {
+		const uint32_t epid = fires(arg, r->clause[k]) ? epid_add(img, p->id, r->clause[k]) : 0;
+
+		if (!epid && fires(arg, r->clause[k]))
+			return -TALLY_ENOMEM;
+		memcpy(row + CG_ROW_EPID + 4 * k, &epid, sizeof(epid));
+	}
+	return (int)r->n++;
+}
+
+static void row_put_call(struct cg *g, uint8_t *table, uint32_t k, uint32_t epid, const struct bpf_probe *p)
+{
+	const struct bpf_calls *calls = g->o->arch->calls;
+	const int16_t own = p->call->number[calls->abi],
+		      compat = calls->has_compat ? p->call->number[calls->compat_abi] : SYSCALL_NONE;
+
+	if (own != SYSCALL_NONE)
+		row_put(g, table, (uint32_t)own, k, epid, p);
+	if (compat != SYSCALL_NONE)
+		row_put(g, table, SYSCALL_NUMBERS + (uint32_t)compat, k, epid, p);
+}
+
+#define TABLE_MOST (1u << 28) /* bytes: the verifier wants an offset that is far from overflowing */
+
+void cg_row_table(struct cg *g, const struct d_clause *const *clause, uint32_t n)
+{
+	uint8_t *table;
+
+	if (cg_is_call(g) ? !g->o->arch->calls : !g->o->arch->regs) {
+		cg_fail(g, TALLY_ENOTSUP, "how programs of this machine call %s is not known",
+			cg_is_call(g) ? "the kernel" : "functions");
+		return;
+	}
+	row_plan(g, clause, n);
+	if ((uint64_t)g->row.most * g->row.bytes > TABLE_MOST) {
+		cg_fail(g, TALLY_ENOTSUP, "%u probes of one kind are too many: name fewer functions", g->row.most);
+		return;
+	}
+	table = g->failed ? NULL : arena_alloc(&g->img->arena, (size_t)(g->row.n + 1) * g->row.bytes);
 	if (!table) {
 		cg_oom(g);
 		return;
 	}
-	g->img->map[map].value_size = 2 * SYSCALL_NUMBERS * g->calls_row;
-	g->img->map[map].init = table;
+	g->img->map[g->row.map].value_size = g->row.most * g->row.bytes;
+	g->img->map[g->row.map].init = table;
 	for (uint32_t k = 0; k < n; k++)
 		for (uint32_t i = 0; i < clause[k]->nprobes && !g->failed; i++) {
-			const struct bpf_probe *p = call_probe(g, clause[k]->probes[i]);
-			const int16_t own = p ? p->call->number[calls->abi] : SYSCALL_NONE,
-				      compat = p && calls->has_compat ? p->call->number[calls->compat_abi] :
-									SYSCALL_NONE;
-			uint32_t epid = p ? epid_new(g, p->id, (uint32_t)(clause[k] - g->p->clause)) : 0;
+			const struct bpf_probe *p = class_probe(g, clause[k]->probes[i]);
+			uint32_t epid =
+				p && !p->is_later ? epid_new(g, p->id, (uint32_t)(clause[k] - g->p->clause)) : 0;
 
-			if (own != SYSCALL_NONE)
-				row_put(g, table, (uint32_t)own, k, epid, p);
-			if (compat != SYSCALL_NONE)
-				row_put(g, table, SYSCALL_NUMBERS + (uint32_t)compat, k, epid, p);
+			if (p && cg_is_user(g) && !p->is_later)
+				row_put_places(g, table, k, epid, p);
+			else if (p && !p->is_later)
+				row_put_call(g, table, k, epid, p);
 		}
+	if (g->row.most > g->row.n)
+		row_table_keep(g, clause, n);
 }
 
-/* The context: registers and number, or registers and result. */
-void cg_call_begin(struct cg *g, uint32_t out)
+/* R9 = number of the call that runs, behind SYSCALL_NUMBERS for a program of 32 bits. begins: the context is registers and number;
+ * else the number is among the registers. */
+static void call_number(struct cg *g, bool begins, uint32_t out)
 {
 	const struct bpf_calls *calls = g->o->arch->calls;
 
 	cg_ins(g, I_CALL(get_current_task_btf));
 	cg_mov(g, R8, R0);
-	if (g->probe->cls == IMG_ENTRY) {
+	if (begins) {
 		cg_ins(g, I_LOAD(DW, R9, R6, 8));
 	} else {
 		cg_mov(g, R1, R0);
@@ -156,12 +300,39 @@ void cg_call_begin(struct cg *g, uint32_t out)
 	cg_ins(g, I_ALU_IMM(AND, R8, 1));
 	cg_ins(g, I_ALU_IMM(LSH, R8, COMPAT_SHIFT));
 	cg_ins(g, I_ALU_REG(ADD, R9, R8));
-	cg_ins(g, I_ALU_IMM(MUL, R9, (int32_t)g->calls_row));
+}
+
+/* The context: registers and number, or registers and result. */
+void cg_call_begin(struct cg *g, uint32_t out)
+{
+	call_number(g, g->probe->cls == IMG_ENTRY, out);
+	cg_ins(g, I_ALU_IMM(MUL, R9, (int32_t)g->row.bytes));
 	cg_map_value(g, R1, cg_map_index(g, IMG_CALLS, g->probe->cls), 0);
 	cg_ins(g, I_ALU_REG(ADD, R1, R9));
 	cg_ins(g, I_STORE(DW, R10, FP_CALL, R1));
-	cg_ins(g, I_LOAD(W, R1, R1, ROW_ID));
+	cg_ins(g, I_LOAD(W, R1, R1, CG_ROW_ID));
 	cg_jcc(g, I_JMP_IMM(JEQ, R1, 0, 0), out);
+}
+
+/* Where a row's address lies for programs of calls, this one has whether a program of 32 bits calls. */
+void cg_call_only(struct cg *g, const struct bpf_point *p, uint32_t out)
+{
+	const struct bpf_calls *calls = g->o->arch->calls;
+	const struct syscall_row *row = syscall_named(p->in_call);
+	uint32_t good = cg_label(g);
+
+	if (!calls || !row) {
+		cg_fail(g, TALLY_ENOTSUP, "how programs of this machine call the kernel is not known");
+		return;
+	}
+	call_number(g, p->call_args, out);
+	cg_ins(g, I_STORE(DW, R10, FP_CALL, R8));
+	if (row->number[calls->abi] != SYSCALL_NONE)
+		cg_jcc(g, I_JMP_IMM(JEQ, R9, row->number[calls->abi], 0), good);
+	if (calls->has_compat && row->number[calls->compat_abi] != SYSCALL_NONE)
+		cg_jcc(g, I_JMP_IMM(JEQ, R9, SYSCALL_NUMBERS + row->number[calls->compat_abi], 0), good);
+	cg_jmp(g, out);
+	cg_put(g, good);
 }
 
 static void row_load(struct cg *g, uint8_t to, uint32_t off)
@@ -170,34 +341,37 @@ static void row_load(struct cg *g, uint8_t to, uint32_t off)
 	cg_ins(g, I_LOAD(W, to, to, (int16_t)off));
 }
 
-void cg_call_clause(struct cg *g, uint32_t end)
+void cg_row_clause(struct cg *g, uint32_t end)
 {
-	row_load(g, R1, ROW_EPID + 4 * g->epid);
+	row_load(g, R1, CG_ROW_EPID + 4 * g->epid);
 	cg_jcc(g, I_JMP_IMM(JEQ, R1, 0, 0), end);
 }
 
-void cg_call_id(struct cg *g, uint8_t to)
+void cg_row_id(struct cg *g, uint8_t to)
 {
-	row_load(g, to, ROW_ID);
+	row_load(g, to, CG_ROW_ID);
 }
 
-void cg_call_epid(struct cg *g, uint8_t to)
+void cg_row_epid(struct cg *g, uint8_t to)
 {
-	row_load(g, to, ROW_EPID + 4 * g->epid);
+	row_load(g, to, CG_ROW_EPID + 4 * g->epid);
 }
 
-void cg_call_func(struct cg *g, struct cg_at at, uint32_t n)
+bool cg_row_text(struct cg *g, uint32_t which, struct cg_at at, uint32_t n)
 {
-	const uint32_t from = g->calls_row - SYSCALL_NAME;
+	const uint32_t bytes = g->row.text[which].bytes, from = g->row.text[which].off;
 
+	if (!bytes)
+		return false;
 	cg_ins(g, I_LOAD(DW, R1, R10, FP_CALL));
 	for (uint32_t k = 0; k < n; k += 8) {
-		if (k < SYSCALL_NAME)
+		if (k < bytes)
 			cg_ins(g, I_LOAD(DW, R2, R1, (int16_t)(from + k)));
-		else if (k == SYSCALL_NAME)
+		else if (k == bytes)
 			cg_imm(g, R2, 0);
 		cg_ins(g, I_STORE(DW, at.base, at.off + (int32_t)k, R2));
 	}
+	return true;
 }
 
 /* R0 = arg n of a call that begins; the result of one that ends is arg0 and arg1. */
@@ -208,12 +382,15 @@ void cg_call_arg(struct cg *g, unsigned n)
 
 	if (g->probe->cls == IMG_RETURN && n < 2) {
 		cg_ins(g, I_LOAD(DW, R0, R6, 8));
-	} else if (g->probe->cls == IMG_ENTRY && n < COUNT(calls->arg)) {
+	} else if (g->probe->cls != IMG_RETURN && n < COUNT(calls->arg)) {
 		cg_ins(g, I_CALL(get_current_task_btf));
 		cg_mov(g, R1, R0);
 		cg_ins(g, I_CALL(task_pt_regs));
 		if (calls->has_compat) {
-			row_load(g, R1, ROW_COMPAT);
+			if (cg_is_call(g))
+				row_load(g, R1, CG_ROW_COMPAT);
+			else
+				cg_ins(g, I_LOAD(DW, R1, R10, FP_CALL));
 			cg_jcc(g, I_JMP_IMM(JEQ, R1, 0, 0), own);
 			cg_ins(g, I_LOAD(W, R0, R0, calls->compat_arg[n]));
 			cg_jmp(g, end);

@@ -1,5 +1,5 @@
 /*
- * cg_emit.c: the generator's hands: instructions, labels, addresses.
+ * cg_emit.c: the functions with which the generator writes instructions, labels and addresses.
  */
 #include <stdio.h>
 #include <string.h>

@@ -12,11 +12,15 @@ enum {
 	FP_KEY = -8,      /* a u32 key of an array */
 	FP_DROPS = -16,   /* address of this program's struct img_drops */
 	FP_TMP = -48,     /* 32 bytes: a first value, or what a helper writes */
-	FP_ERR = -72,     /* an error record (D_ERROR_RECORD bytes) */
-	FP_RESUME = -80,  /* number of the clause that faulted, in its program */
-	FP_FAULTED = -88, /* and in the script */
-	FP_CALL = -96,    /* address of the row of this system call */
-	FP_SPILL = -96,   /* spilled registers lie below */
+	FP_ERR = -80,     /* an error record (D_ERROR_RECORD bytes) */
+	FP_RESUME = -88,  /* number of the clause that faulted, in its program */
+	FP_FAULTED = -96, /* and in the script */
+	FP_CALL = -104,   /* address of the row of this system call or place */
+	FP_BUSY = -112,   /* of the words that say who has which part of scratch memory */
+	FP_PART = -120,   /* which part is ours */
+	FP_WHO = -128,    /* of a program of a place: process << 32 | thread */
+	FP_SELF = -136,   /* address of the thread's storage, see cg_self.c */
+	FP_SPILL = -136,  /* spilled registers lie below */
 };
 #define STACK_OBJECT_MOST 128u /* larger objects live in scratch memory */
 #define SCRATCH_MOST 32768u    /* a per-CPU value may not be larger */
@@ -32,6 +36,12 @@ enum { WORK_I = 0, WORK_J = 8, WORK_K = 16, WORK_LAST = 24, WORK_FAIL = 32 };
 enum cg_fn { CG_FN_INDEX, CG_FN_RINDEX, CG_FN_COMPONENTS, CG_FN_SPAN, CG_FN_CLEAN, CG_NFNS };
 #define STACK_FUNCTIONS 64
 
+/* A row of the table of a program of many probes (cg_call.c, cg_user.c) begins so. */
+enum { CG_ROW_ID = 0, CG_ROW_COMPAT = 4, CG_ROW_PID = 4, CG_ROW_EPID = 8 };
+/* Elements of the map of scratch memory: which belongs to programs of places, and how many of those there are (cg_user.c). */
+enum { CG_SCRATCH_PERF, CG_SCRATCH_TEST, CG_SCRATCH_CALL, CG_SCRATCH_USER, CG_SCRATCH_USERS = 4 };
+
+#define CG_SELF_HASH (-1)
 #define NO_LABEL UINT32_MAX
 enum { IN_CONST, IN_REG, IN_SPILL };
 struct cg_reg {
@@ -54,15 +64,18 @@ struct cg {
 	struct bpf_image *img;
 	struct err *e;
 	bool failed;
-	uint32_t maps_cap, epids_cap, parts_cap;
+	uint32_t maps_cap, rows_cap, parts_cap;
 	uint32_t scratch_size; /* most of any program */
 	uint32_t slack;        /* room behind globals, see cg_power_of_2() */
 	bool watch_exit;       /* some perf program may call exit() */
-	bool has_perf, has_calls;
+	bool has_perf, has_calls, has_points, has_users;
+	int16_t *self_at; /* by variable: where it lies in the storage of the thread, or CG_SELF_HASH */
+	uint32_t self_size;
 
 	/* the program being generated, or a part of it: then from its first instruction on */
 	const struct bpf_probe *probe;
-	uint32_t calls_row; /* of a system call: bytes of a row of the table, see cg_call.c */
+	uint32_t point;      /* which of the probe's */
+	struct img_rows row; /* of a program of many probes: its table, see cg_call.c */
 	uint32_t prog;
 	bool too_large; /* more than the kernel takes */
 	struct bpf_ins *ins;
@@ -155,12 +168,27 @@ const char *cg_prog_builtin(struct cg *g, uint32_t which);
 typedef void cg_op(struct cg *g, const struct ir_ins *i);
 /* cg_ops.c */
 void cg_dispatch(struct cg *g, const struct ir_ins *i);
+/* The next instruction reaches a field of a struct of the kernel; of a task. */
+void cg_struct_named(struct cg *g, const char *type, const char *field);
+void cg_task_named(struct cg *g, const char *field);
+/* R0 = `n` bytes of a field of the struct at R0, through the kernel's BTF. An address that cannot be read gives 0. */
+void cg_struct_field(struct cg *g, const char *type, const char *field, unsigned n);
+/* R0 = whether the process of that id is ours or an ancestor of ours. */
+void cg_progeny(struct cg *g, uint8_t pid);
 /* cg_str.c */
 uint32_t cg_power_of_2(uint32_t n); /* the lowest that is not below n and 16 */
 void cg_functions(struct cg *g);    /* emits those that the program calls */
 cg_op cg_sspan, cg_sclean, cg_slen, cg_scmp, cg_ssub, cg_sjoin, cg_sindex, cg_srindex, cg_sbase, cg_sdir;
 /* cg_spec.c */
 cg_op cg_speculation, cg_speculate, cg_settle;
+/* cg_self.c */
+void cg_self_plan(struct cg *g);
+bool cg_self_find(struct cg *g); /* whether the clause has no other thread-local variables: their key is not needed */
+cg_op cg_self_get, cg_self_set;
+void cg_drop_variable(struct cg *g); /* cg_ops.c: ends the clause, and is counted */
+/* cg_counter.c */
+cg_op cg_counter, cg_vcounter;
+void cg_vtimestamp(struct cg *g);                          /* R0 = the thread's CPU time in nanoseconds */
 void cg_spec_give_back(struct cg *g, struct cg_at record); /* it was counted, and will not come */
 void cg_spec_function(struct cg *g);                       /* emits it if the program calls it */
 /* cg_machine.c */
@@ -173,20 +201,59 @@ static inline bool cg_is_call(const struct cg *g)
 {
 	return g->probe->cls == IMG_ENTRY || g->probe->cls == IMG_RETURN;
 }
+static inline bool cg_is_user(const struct cg *g)
+{
+	return g->probe->cls == IMG_USER_ENTRY || g->probe->cls == IMG_USER_RETURN || g->probe->cls == IMG_USER_PLACE;
+}
+/* Whether the program is that of many probes, and finds in a table which it is. */
+static inline bool cg_has_rows(const struct cg *g)
+{
+	return cg_is_call(g) || cg_is_user(g);
+}
 /* Whether something of the machine runs the program, not the tracer or a record. */
 static inline bool cg_is_event(const struct cg *g)
 {
-	return g->probe->cls == IMG_PERF || cg_is_call(g);
+	return g->probe->cls == IMG_PERF || g->probe->cls == IMG_POINT || cg_has_rows(g);
 }
 const struct bpf_probe *cg_probe(const struct cg *g, uint32_t id);
 bool cg_clause_fires(const struct cg *g, const struct d_clause *c); /* for the program's probe, or one of its class */
-void cg_call_table(struct cg *g, const struct d_clause *const *clause, uint32_t n);
+void cg_row_table(struct cg *g, const struct d_clause *const *clause, uint32_t n);
+void cg_row_clause(struct cg *g, uint32_t end);
+void cg_row_id(struct cg *g, uint8_t to);
+void cg_row_epid(struct cg *g, uint8_t to);
+bool cg_row_text(struct cg *g, uint32_t which, struct cg_at at, uint32_t n); /* false: it is the same for all probes */
 void cg_call_begin(struct cg *g, uint32_t out);
-void cg_call_clause(struct cg *g, uint32_t end);
-void cg_call_id(struct cg *g, uint8_t to);
-void cg_call_epid(struct cg *g, uint8_t to);
-void cg_call_func(struct cg *g, struct cg_at at, uint32_t n);
 void cg_call_arg(struct cg *g, unsigned n);
 void cg_call_errno(struct cg *g);
+/* The program ends unless that system call is the one that runs. */
+void cg_call_only(struct cg *g, const struct bpf_point *p, uint32_t out);
+
+/* cg_point.c */
+const struct bpf_point *cg_point(const struct cg *g); /* of this program; NULL: it has none */
+bool cg_has_subject(const struct cg *g);
+bool cg_point_is_typed(const struct cg *g); /* the kernel checks the program with the types of its arguments */
+void cg_task(struct cg *g);
+void cg_point_word(struct cg *g, uint8_t to, unsigned n);
+void cg_point_arg(struct cg *g, unsigned n);
+void cg_point_begin(struct cg *g, uint32_t out, bool whole);
+
+/* cg_stack.c */
+/* to = flags of the helpers that take a stack, without the frames that are not the probe's, and `skip` more. R0 to R5 change. */
+void cg_stack_flags(struct cg *g, uint8_t to, bool user, uint32_t skip);
+void cg_stack_key_flags(struct cg *g, uint8_t to, bool user); /* the same for a stack that is a key */
+bool cg_stack_has_dispatch(const struct cg *g);               /* a key of it is a STACK_ID_DISPATCH */
+/* R0 = how many bytes of frames went to R2, of R3 bytes, as flags R4 want them: of the thread that the probe is about. */
+void cg_get_stack(struct cg *g, bool user);
+
+/* cg_user.c */
+#define CG_OPERAND_BYTES 16u /* in a row */
+extern const struct bpf_regs cg_regs_x86_64, cg_regs_aarch64;
+void cg_user_operands(uint8_t *to, const struct bpf_place *p);
+void cg_user_begin(struct cg *g, uint32_t leave);
+void cg_user_take_scratch(struct cg *g, bool whole, uint32_t leave);
+void cg_user_give_back(struct cg *g);
+void cg_user_arg(struct cg *g, unsigned n);
+/* R0 = argument n of a function that begins, where the registers are the context: those behind the registers lie on the stack. */
+void cg_function_arg(struct cg *g, unsigned n, bool user);
 
 #endif

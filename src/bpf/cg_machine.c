@@ -1,9 +1,9 @@
 /*
- * cg_machine.c: actions that change the machine they run on: chill(), raise(), stop().
+ * cg_machine.c: actions that change the machine: chill(), raise(), stop().
  *
- * A program can't sleep, so chill() reads the clock until the time has come, in a callback of bpf_loop(), which ends after so many
- * turns whatever the clock says.  A signal goes to the process that fires the probe, as soon as it may be sent.
- * The vm has no process and its clock stands still in a firing, so both are refused there.
+ * A program can't sleep, so chill() reads the clock until the time has come, in a callback of bpf_loop(), which ends
+ * after a fixed number of turns whatever the clock shows. A signal goes to the process that fires the probe, as soon
+ * as it may be sent. The vm has no process, and its clock stands still during a firing, so both are refused there.
  */
 #include "bpf/cg_int.h"
 

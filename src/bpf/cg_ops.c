@@ -251,11 +251,66 @@ static void op_fault(struct cg *g, const struct ir_ins *i)
 
 /* ---- builtins --------------------------------------------------------------------- */
 
+void cg_struct_named(struct cg *g, const char *type, const char *field)
+{
+	struct img_reloc *r = g->failed ? NULL : VEC_NEW(g->reloc, g->nrelocs, g->reloc_cap);
+
+	if (r)
+		*r = (struct img_reloc){ g->nins, type, field };
+	else
+		cg_oom(g);
+}
+
+void cg_task_named(struct cg *g, const char *field)
+{
+	cg_struct_named(g, "task_struct", field);
+}
+
+void cg_struct_field(struct cg *g, const char *type, const char *field, unsigned n)
+{
+	cg_mov(g, R3, R0);
+	cg_struct_named(g, type, field);
+	cg_ins(g, I_ALU_IMM(ADD, R3, 0));
+	cg_ins(g, I_STORE_IMM(DW, R10, FP_TMP, 0));
+	cg_lea(g, R1, R10, FP_TMP);
+	cg_imm(g, R2, (int)n);
+	cg_ins(g, I_CALL(probe_read_kernel));
+	cg_ins(g, I_LOAD(DW, R0, R10, FP_TMP));
+}
+
+static void task_field(struct cg *g, const char *field, unsigned n)
+{
+	cg_struct_field(g, "task_struct", field, n);
+}
+
+/* The same of a thread that does not run here. In a pid namespace as the thread's own counts: the innermost that it is in. */
+static void pid_or_tid_of_subject(struct cg *g, bool tid)
+{
+	cg_task(g);
+	if (!g->o->pid_ns) {
+		task_field(g, tid ? "pid" : "tgid", 4);
+		return;
+	}
+	if (!tid)
+		task_field(g, "group_leader", 8);
+	task_field(g, "thread_pid", 8);
+	cg_ins(g, I_STORE(DW, R10, FP_TMP + 8, R0));
+	cg_struct_field(g, "pid", "level", 4);
+	cg_ins(g, I_ALU_IMM(LSH, R0, 4)); /* struct upid: nr, and the namespace's address */
+	cg_ins(g, I_LOAD(DW, R1, R10, FP_TMP + 8));
+	cg_ins(g, I_ALU_REG(ADD, R0, R1));
+	cg_struct_field(g, "pid", "numbers", 4);
+}
+
 /* R0 = process (tgid) or thread id, as the tracer's pid namespace counts them. */
 static void pid_or_tid(struct cg *g, bool tid)
 {
 	uint32_t ctl;
 
+	if (cg_has_subject(g)) {
+		pid_or_tid_of_subject(g, tid);
+		return;
+	}
 	if (!g->o->pid_ns) {
 		cg_ins(g, I_CALL(get_current_pid_tgid));
 		cg_ins(g, tid ? I_MOV32_REG(R0, R0) : I_ALU_IMM(RSH, R0, 32));
@@ -271,30 +326,6 @@ static void pid_or_tid(struct cg *g, bool tid)
 	cg_ins(g, I_LOAD(W, R0, R10, FP_TMP + (tid ? 0 : 4)));
 }
 
-/* The next instruction reaches a field of a task. */
-static void field_named(struct cg *g, const char *field)
-{
-	struct img_reloc *r = g->failed ? NULL : VEC_NEW(g->reloc, g->nrelocs, g->reloc_cap);
-
-	if (r)
-		*r = (struct img_reloc){ g->nins, "task_struct", field };
-	else
-		cg_oom(g);
-}
-
-/* R0 = `n` bytes at R0 + field, through kernel BTF. An address that cannot be read gives 0. */
-static void task_field(struct cg *g, const char *field, unsigned n)
-{
-	cg_mov(g, R3, R0);
-	field_named(g, field);
-	cg_ins(g, I_ALU_IMM(ADD, R3, 0));
-	cg_ins(g, I_STORE_IMM(DW, R10, FP_TMP, 0));
-	cg_lea(g, R1, R10, FP_TMP);
-	cg_imm(g, R2, (int)n);
-	cg_ins(g, I_CALL(probe_read_kernel));
-	cg_ins(g, I_LOAD(DW, R0, R10, FP_TMP));
-}
-
 /*
  * The key of a thread's variables: its id in the low bits, above it the time when it began.  Ids are given again, and
  * a thread must not find what a dead one of its id has left; it would if it began a multiple of 73 minutes
@@ -306,12 +337,25 @@ static void bi_thread(struct cg *g)
 {
 	uint32_t idle = cg_label(g), both = cg_label(g);
 
-	cg_ins(g, I_CALL(get_current_pid_tgid));
-	cg_ins(g, I_MOV32_REG(R0, R0));
+	if (cg_has_subject(g)) {
+		cg_task(g);
+		task_field(g, "pid", 4);
+	} else if (cg_is_user(g)) {
+		cg_ins(g, I_LOAD(W, R0, R10, FP_WHO));
+	} else {
+		cg_ins(g, I_CALL(get_current_pid_tgid));
+		cg_ins(g, I_MOV32_REG(R0, R0));
+	}
 	cg_ins(g, I_STORE(DW, R10, FP_TMP + 8, R0));
 	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), idle);
-	cg_ins(g, I_CALL(get_current_task));
-	task_field(g, "start_time", 8);
+	if (cg_is_user(g)) { /* each firing pays for what its entry and its return ask: no helper reads it */
+		cg_ins(g, I_CALL(get_current_task_btf));
+		cg_struct_named(g, "task_struct", "start_time");
+		cg_ins(g, I_LOAD(DW, R0, R0, 0));
+	} else {
+		cg_task(g);
+		task_field(g, "start_time", 8);
+	}
 	cg_jmp(g, both);
 	cg_put(g, idle);
 	cg_ins(g, I_CALL(get_smp_processor_id));
@@ -322,39 +366,64 @@ static void bi_thread(struct cg *g)
 	cg_ins(g, I_ALU_REG(OR, R0, R1));
 }
 
-/* The generation of this process's mappings, by its address space: threads, and what vfork() made, share one. */
+/*
+ * The generation of this process's mappings, by its address space: threads, and what vfork() made, share one.  Mostly it stands
+ * in the space's place.  What is read there second is read at an address that depends on what was read first, so that no CPU
+ * reads it before, when the place was still another's.
+ */
 static void bi_generation(struct cg *g)
 {
-	uint32_t none = cg_label(g);
+	static const struct bpf_ins place[] = { IMG_SPACE_PLACE(R2) };
+	uint32_t elsewhere = cg_label(g), done = cg_label(g);
 
 	if (!g->o->generations) {
 		cg_imm(g, R0, 0);
 		return;
 	}
 	cg_ins(g, I_CALL(get_current_task_btf));
-	field_named(g, "mm");
+	cg_task_named(g, "mm");
 	cg_ins(g, I_LOAD(DW, R0, R0, 0));
+	cg_ins(g, I_MOV32_REG(R2, R0));
+	for (size_t i = 0; i < COUNT(place); i++)
+		cg_ins(g, place[i]);
+	cg_map_value(g, R1, cg_map_index(g, IMG_SPACES, 0), 0);
+	cg_ins(g, I_ALU_REG(ADD, R1, R2));
+	cg_ins(g, I_LOAD(DW, R2, R1, offsetof(struct img_space, mm)));
+	cg_jcc(g, I_JMP_REG(JNE, R2, R0, 0), elsewhere);
+	cg_ins(g, I_ALU_IMM(AND, R2, 0));
+	cg_ins(g, I_ALU_REG(ADD, R1, R2));
+	cg_ins(g, I_LOAD(DW, R0, R1, offsetof(struct img_space, began_ns)));
+	cg_jmp(g, done);
+	cg_put(g, elsewhere);
 	cg_ins(g, I_STORE(DW, R10, FP_TMP, R0));
+	cg_imm(g, R0, 0);
+	cg_jcc(g, I_JMP_IMM(JEQ, R2, 0, 0), done);
 	cg_map(g, R1, cg_map_index(g, IMG_GENERATIONS, 0));
 	cg_lea(g, R2, R10, FP_TMP);
 	cg_ins(g, I_CALL(map_lookup_elem));
-	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), none);
+	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), done);
 	cg_ins(g, I_LOAD(DW, R0, R0, offsetof(struct img_generation, began_ns)));
-	cg_put(g, none);
+	cg_put(g, done);
 	cg_forget(g, R0);
 }
 
 static void bi_ppid(struct cg *g)
 {
-	cg_ins(g, I_CALL(get_current_task));
+	cg_task(g);
 	task_field(g, "real_parent", 8);
 	task_field(g, "tgid", 4);
 }
 
-static void bi_vtimestamp(struct cg *g)
+static void bi_uid_or_gid(struct cg *g, bool gid)
 {
-	cg_ins(g, I_CALL(get_current_task));
-	task_field(g, "se.sum_exec_runtime", 8);
+	if (cg_has_subject(g)) {
+		cg_task(g);
+		task_field(g, "cred", 8);
+		cg_struct_field(g, "cred", gid ? "gid" : "uid", 4);
+		return;
+	}
+	cg_ins(g, I_CALL(get_current_uid_gid));
+	cg_ins(g, gid ? I_ALU_IMM(RSH, R0, 32) : I_MOV32_REG(R0, R0));
 }
 
 static void bi_walltimestamp(struct cg *g)
@@ -368,12 +437,12 @@ static void bi_walltimestamp(struct cg *g)
 #define ANCESTORS_MOST 48u
 
 /* From this process up to the first one. */
-static void op_progeny(struct cg *g, const struct ir_ins *i)
+void cg_progeny(struct cg *g, uint8_t pid)
 {
 	uint32_t yes = cg_label(g), no = cg_label(g), end = cg_label(g);
 
-	cg_ins(g, I_STORE(DW, R10, FP_TMP + 16, cg_use(g, i->a, R1)));
-	cg_ins(g, I_CALL(get_current_task));
+	cg_ins(g, I_STORE(DW, R10, FP_TMP + 16, pid));
+	cg_task(g);
 	for (uint32_t k = 0; k < ANCESTORS_MOST; k++) {
 		cg_ins(g, I_STORE(DW, R10, FP_TMP + 24, R0));
 		task_field(g, "tgid", 4);
@@ -389,6 +458,11 @@ static void op_progeny(struct cg *g, const struct ir_ins *i)
 	cg_put(g, yes);
 	cg_imm(g, R0, 1);
 	cg_put(g, end);
+}
+
+static void op_progeny(struct cg *g, const struct ir_ins *i)
+{
+	cg_progeny(g, cg_use(g, i->a, R1));
 	cg_forget(g, R0);
 	cg_done(g, i->d, R0);
 }
@@ -409,7 +483,7 @@ static void bi_pc(struct cg *g, bool user)
 static void bi_error_arg(struct cg *g, unsigned n)
 {
 	static const int16_t off[] = {
-		[1] = FP_ERR, [2] = FP_FAULTED, [3] = FP_ERR + 8, [4] = FP_ERR + 8, [5] = FP_ERR + 16
+		[1] = FP_ERR, [2] = FP_FAULTED, [3] = FP_ERR + 16, [4] = FP_ERR + 16, [5] = FP_ERR + 24
 	};
 
 	if (n >= COUNT(off) || !off[n]) {
@@ -434,8 +508,14 @@ static void bi_arg(struct cg *g, unsigned n)
 		bi_error_arg(g, n);
 	else if (cg_is_call(g))
 		cg_call_arg(g, n);
+	else if (g->probe->cls == IMG_POINT)
+		cg_point_arg(g, n);
+	else if (cg_is_user(g))
+		cg_user_arg(g, n);
 	else if (n < 2 && g->probe->has_pc)
 		bi_pc(g, n == 1);
+	else if (n == 2 && g->probe->has_data)
+		cg_ins(g, I_LOAD(DW, R0, R6, g->o->arch->data_offset));
 	else if (n <= g->probe->more_args && g->probe->cls == IMG_RECORD)
 		cg_ins(g, I_LOAD(DW, R0, R6, (int16_t)(8 * n)));
 	else
@@ -446,7 +526,8 @@ static void op_builtin(struct cg *g, const struct ir_ins *i)
 {
 	switch (i->x) {
 	case BI_THREAD:
-		bi_thread(g);
+		if (!cg_self_find(g))
+			bi_thread(g);
 		break;
 	case BI_GENERATION:
 		bi_generation(g);
@@ -461,12 +542,10 @@ static void op_builtin(struct cg *g, const struct ir_ins *i)
 		bi_ppid(g);
 		break;
 	case BI_UID:
-		cg_ins(g, I_CALL(get_current_uid_gid));
-		cg_ins(g, I_MOV32_REG(R0, R0));
+		bi_uid_or_gid(g, false);
 		break;
 	case BI_GID:
-		cg_ins(g, I_CALL(get_current_uid_gid));
-		cg_ins(g, I_ALU_IMM(RSH, R0, 32));
+		bi_uid_or_gid(g, true);
 		break;
 	case BI_CPU:
 		cg_ins(g, I_CALL(get_smp_processor_id));
@@ -475,14 +554,14 @@ static void op_builtin(struct cg *g, const struct ir_ins *i)
 		cg_call_errno(g);
 		break;
 	case BI_EPID:
-		if (cg_is_call(g) && !g->in_error)
-			cg_call_epid(g, R0);
+		if (cg_has_rows(g) && !g->in_error)
+			cg_row_epid(g, R0);
 		else
 			cg_imm(g, R0, g->epid);
 		break;
 	case BI_ID:
-		if (cg_is_call(g) && !g->in_error)
-			cg_call_id(g, R0);
+		if (cg_has_rows(g) && !g->in_error)
+			cg_row_id(g, R0);
 		else
 			cg_imm(g, R0, g->in_error ? g->o->error_probe : g->probe->id);
 		break;
@@ -493,10 +572,10 @@ static void op_builtin(struct cg *g, const struct ir_ins *i)
 		bi_walltimestamp(g);
 		break;
 	case BI_VTIMESTAMP:
-		bi_vtimestamp(g);
+		cg_vtimestamp(g);
 		break;
 	case BI_CURTHREAD:
-		cg_ins(g, I_CALL(get_current_task));
+		cg_task(g);
 		break;
 	case BI_USER_REGISTERS:
 		cg_ins(g, I_CALL(get_current_task_btf));
@@ -668,10 +747,9 @@ static void op_olit(struct cg *g, const struct ir_ins *i)
 
 static void op_obuiltin(struct cg *g, const struct ir_ins *i)
 {
-	if (i->x == BS_PROBEFUNC && cg_is_call(g) && !g->in_error) {
-		cg_call_func(g, cg_obj(g, i->o, i->O, R4), i->s);
+	if (i->x != BS_EXECNAME && cg_has_rows(g) && !g->in_error &&
+	    cg_row_text(g, i->x, cg_obj(g, i->o, i->O, R4), i->s))
 		return;
-	}
 	if (i->x != BS_EXECNAME) {
 		const char *s = cg_prog_builtin(g, i->x);
 		size_t n = __builtin_strlen(s);
@@ -681,9 +759,18 @@ static void op_obuiltin(struct cg *g, const struct ir_ins *i)
 	}
 	/* Linux 6.1 leaves what lies behind the NUL */
 	cg_zero(g, cg_obj(g, i->o, i->O, R4), i->s);
+	if (cg_has_subject(g)) {
+		cg_task(g);
+		cg_mov(g, R3, R0);
+		cg_struct_named(g, "task_struct", "comm");
+		cg_ins(g, I_ALU_IMM(ADD, R3, 0));
+	}
 	cg_addr(g, R1, i->o, i->O);
 	cg_imm(g, R2, i->s < COMM_BYTES ? i->s : COMM_BYTES);
-	cg_ins(g, I_CALL(get_current_comm));
+	if (cg_has_subject(g))
+		cg_ins(g, I_CALL(probe_read_kernel_str));
+	else
+		cg_ins(g, I_CALL(get_current_comm));
 }
 
 /* Reads from an address of the script's; a bad one faults with that address. */
@@ -772,11 +859,10 @@ static void op_ostack(struct cg *g, const struct ir_ins *i)
 		cg_imm(g, R0, 0);
 		return;
 	}
-	cg_mov(g, R1, R6);
+	cg_stack_flags(g, R4, i->x, (uint32_t)i->i);
 	cg_addr(g, R2, i->o, i->O);
 	cg_imm(g, R3, i->s);
-	cg_imm(g, R4, (i->x ? STACK_USER : 0) | (i->i & STACK_SKIP));
-	cg_ins(g, I_CALL(get_stack));
+	cg_get_stack(g, i->x);
 }
 
 static void op_stackdepth(struct cg *g, const struct ir_ins *i)
@@ -798,6 +884,10 @@ static void op_dynget(struct cg *g, const struct ir_ins *i)
 	uint32_t n = g->p->var[i->x].value_size, none = cg_label(g), end = cg_label(g);
 	struct cg_at to;
 
+	if (g->self_at[i->x] != CG_SELF_HASH) {
+		cg_self_get(g, i);
+		return;
+	}
 	cg_map(g, R1, cg_map_index(g, IMG_VAR, i->x));
 	cg_addr(g, R2, i->p, 0);
 	cg_ins(g, I_CALL(map_lookup_elem));
@@ -824,7 +914,7 @@ static void op_dynget(struct cg *g, const struct ir_ins *i)
 }
 
 /* A drop ends the clause, without an error; what it had recorded is not told. */
-static void ops_drop_variable(struct cg *g)
+void cg_drop_variable(struct cg *g)
 {
 	cg_count(g, offsetof(struct img_drops, dynvars));
 	if (g->clause->speculates)
@@ -839,6 +929,10 @@ static void op_dynset(struct cg *g, const struct ir_ins *i)
 
 	const int32_t none = g->p->var[i->x].is_string ? D_NULL_STRING : 0;
 
+	if (g->self_at[i->x] != CG_SELF_HASH) {
+		cg_self_set(g, i);
+		return;
+	}
 	for (uint32_t k = 0; k < (none ? 8 : n); k += 8) {
 		cg_ins(g, I_LOAD(DW, R1, at.base, at.off + (int32_t)k));
 		cg_jcc(g, I_JMP_IMM(JNE, R1, none, 0), keep);
@@ -849,7 +943,7 @@ static void op_dynset(struct cg *g, const struct ir_ins *i)
 	cg_jmp(g, end);
 	cg_put(g, keep);
 	if (!cg_var_room(g, i->x)) {
-		ops_drop_variable(g);
+		cg_drop_variable(g);
 		cg_put(g, end);
 		return;
 	}
@@ -859,7 +953,7 @@ static void op_dynset(struct cg *g, const struct ir_ins *i)
 	cg_imm(g, R4, MAP_ANY);
 	cg_ins(g, I_CALL(map_update_elem));
 	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), end);
-	ops_drop_variable(g);
+	cg_drop_variable(g);
 	cg_put(g, end);
 }
 
@@ -900,8 +994,8 @@ static void op_record(struct cg *g, const struct ir_ins *i)
 	struct cg_at at = cg_obj(g, i->o, 0, R4);
 
 	cg_ins(g, I_CALL(get_smp_processor_id));
-	if (cg_is_call(g) && !g->in_error) {
-		cg_call_epid(g, R1);
+	if (cg_has_rows(g) && !g->in_error) {
+		cg_row_epid(g, R1);
 		cg_ins(g, I_STORE(W, at.base, at.off, R1));
 	} else {
 		cg_ins(g, I_STORE_IMM(W, at.base, at.off, (int32_t)g->epid));
@@ -985,6 +1079,8 @@ static cg_op *const op[IR_NOPS] = {
 	[IR_CHILL] = cg_chill,
 	[IR_SIGNAL] = cg_signal,
 	[IR_PROGENY] = op_progeny,
+	[IR_COUNTER] = cg_counter,
+	[IR_VCOUNTER] = cg_vcounter,
 	[IR_SSPAN] = cg_sspan,
 	[IR_SCLEAN] = cg_sclean,
 	[IR_OREADN] = op_oreadn,

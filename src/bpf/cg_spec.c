@@ -1,9 +1,9 @@
 /*
  * cg_spec.c: speculations, as programs see them (struct img_spec).
  *
- * A free one is looked for by a callback of bpf_loop(), so that the verifier walks the search once, however many there are.
- * All that changes a speculation is atomic and ordered: records are counted before the state is read, and the state is changed
- * before its reader looks at the count.
+ * A callback of bpf_loop() searches for a free one, so the verifier walks the search once, however many there are.
+ * All changes of a speculation are atomic and ordered: records are counted before the state is read, and the state is
+ * changed before its reader reads the count.
  */
 #include <stddef.h>
 

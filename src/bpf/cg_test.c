@@ -16,11 +16,11 @@
 enum { ID_BEGIN = 1, ID_END, ID_ERROR, ID_EVENT, ID_RECORD, NCPUS = 2 };
 
 static const struct bpf_probe probes[] = {
-	{ ID_BEGIN, IMG_TEST, "dtrace", "", "", "BEGIN", false, 0, NULL },
-	{ ID_END, IMG_TEST, "dtrace", "", "", "END", false, 0, NULL },
-	{ ID_ERROR, IMG_TEST, "dtrace", "", "", "ERROR", false, 0, NULL },
-	{ ID_EVENT, IMG_PERF, "cpc", "", "", "event", true, 0, NULL },
-	{ ID_RECORD, IMG_RECORD, "rec", "", "", "record", false, 1, NULL },
+	{ .id = ID_BEGIN, .cls = IMG_TEST, .prov = "dtrace", .mod = "", .func = "", .name = "BEGIN" },
+	{ .id = ID_END, .cls = IMG_TEST, .prov = "dtrace", .mod = "", .func = "", .name = "END" },
+	{ .id = ID_ERROR, .cls = IMG_TEST, .prov = "dtrace", .mod = "", .func = "", .name = "ERROR" },
+	{ .id = ID_EVENT, .cls = IMG_PERF, .prov = "cpc", .mod = "", .func = "", .name = "event", .has_pc = true },
+	{ .id = ID_RECORD, .cls = IMG_RECORD, .prov = "rec", .mod = "", .func = "", .name = "record", .more_args = 1 },
 };
 
 /* What args[0] and args[1] of the record probe are. */
@@ -39,8 +39,16 @@ static const struct d_field first[] = { FIELD(when, "uint64_t", 0), FIELD(change
 					FIELD(small, "uint8_t", 0), FIELD(name, "string", 0) };
 static const struct d_field second[] = { FIELD(count, "uint64_t", offsetof(struct record, count)) };
 static const struct d_args record_args[] = {
-	{ "struct first", first, COUNT(first), 0, offsetof(struct record, count), NULL, 0 },
-	{ "struct second", second, COUNT(second), offsetof(struct record, count), 8, NULL, 0 },
+	{ .name = "struct first",
+	  .field = first,
+	  .nfields = COUNT(first),
+	  .base = 0,
+	  .size = offsetof(struct record, count) },
+	{ .name = "struct second",
+	  .field = second,
+	  .nfields = COUNT(second),
+	  .base = offsetof(struct record, count),
+	  .size = 8 },
 };
 
 static const struct d_args *args(void *arg, uint32_t probe, uint32_t index)
@@ -229,9 +237,21 @@ static void begin_generation(struct run *r, uint64_t process, uint64_t began_ns)
 	assert_int_equal(m.ops->update(m.maps, map, &process, &g), 0);
 }
 
+/* The places of address spaces; the vm's is the process's id. */
+static struct img_space *place_of(struct run *r, uint64_t process)
+{
+	struct maps m = vm_maps(r->vm);
+	uint32_t map = 0;
+
+	while (r->img->map[map].use != IMG_SPACES)
+		map++;
+	return (struct img_space *)m.ops->memory(m.maps, map) +
+	       ((uint32_t)process * 0x9e3779b1u >> (32 - IMG_SPACES_BITS));
+}
+
 static void a_user_address_is_handed_over_with_the_generation_of_its_process(void **state)
 {
-	uint64_t got[7];
+	uint64_t got[8];
 	uint32_t size;
 	struct run r;
 
@@ -241,11 +261,33 @@ static void a_user_address_is_handed_over_with_the_generation_of_its_process(voi
 		if (generation)
 			begin_generation(&r, cpu0.pid, generation);
 		begin_generation(&r, cpu0.pid + 1, 99);
+		place_of(&r, cpu0.pid)->mm = IMG_SPACE_NONE; /* it has no place of its own */
 		fire(&r, ID_EVENT, &cpu0);
 		memcpy(got, record(&r, 0, &size), sizeof(got));
 		assert_int_equal(size, sizeof(got));
-		assert_memory_equal(&got[1], ((uint64_t[]){ 100, generation, 0x400100, 100, generation, 0x77 }), 48);
+		assert_memory_equal(&got[2], ((uint64_t[]){ 100, generation, 0x400100, 100, generation, 0x77 }), 48);
 	}
+	close_run(&r);
+}
+
+static void the_generation_of_a_process_is_read_without_a_look_up_where_its_space_has_a_place(void **state)
+{
+	const struct img_space places[] = { { 0, 0 }, { cpu0.pid, 7 }, { cpu0.pid, 8 }, { cpu0.pid + 1, 9 } };
+	const uint64_t want[] = { 0, 7, 8, 5 };
+	uint64_t got[5];
+	uint32_t size, seen = 0;
+	struct run r;
+
+	(void)state;
+	must_open(&r, "event { printf(\"%A\", arg1); }");
+	begin_generation(&r, cpu0.pid, 5); /* asked only if the place is another's */
+	for (uint32_t i = 0; i < COUNT(places); i++) {
+		*place_of(&r, cpu0.pid) = places[i];
+		fire(&r, ID_EVENT, &cpu0);
+		memcpy(got, record(&r, 0, &size), sizeof(got));
+		seen += got[3] == want[i];
+	}
+	assert_int_equal(seen, COUNT(places));
 	close_run(&r);
 }
 
@@ -259,7 +301,7 @@ static void the_same_address_of_two_generations_is_two_keys_of_an_aggregation(vo
 	(void)state;
 	must_open(&r, "event { @[ufunc(arg1)] = count(); }");
 	fire(&r, ID_EVENT, &cpu0);
-	begin_generation(&r, cpu0.pid, 5);
+	*place_of(&r, cpu0.pid) = (struct img_space){ cpu0.pid, 5 };
 	fire(&r, ID_EVENT, &cpu0);
 	m = vm_maps(r.vm);
 	while (r.img->map[map].use != IMG_AGG)
@@ -271,6 +313,24 @@ static void the_same_address_of_two_generations_is_two_keys_of_an_aggregation(vo
 	close_run(&r);
 }
 
+static void maps_have_the_name_of_their_use_and_those_that_are_many_their_number(void **state)
+{
+	static const char *const names[] = { "ctl", "globals", "drops", "agg_0", "agg_1", "var_0" };
+	struct run r;
+
+	(void)state;
+	must_open(&r, "BEGIN { g = 1; @a[arg0] = count(); @b = sum(arg0); x[arg0] = 1; }");
+	for (size_t i = 0; i < COUNT(names); i++) {
+		uint32_t found = 0;
+
+		for (uint32_t m = 0; m < r.img->nmaps; m++)
+			found += !strcmp(r.img->map[m].name, names[i]);
+		if (found != 1)
+			fail_msg("%u maps are called %s", found, names[i]);
+	}
+	close_run(&r);
+}
+
 static void a_program_without_user_addresses_looks_up_no_generation(void **state)
 {
 	struct run r;
@@ -278,7 +338,7 @@ static void a_program_without_user_addresses_looks_up_no_generation(void **state
 	(void)state;
 	must_open(&r, "event { @[func(arg0), pid, stack()] = count(); }");
 	for (uint32_t i = 0; i < r.img->nmaps; i++)
-		assert_int_not_equal(r.img->map[i].use, IMG_GENERATIONS);
+		assert_true(r.img->map[i].use != IMG_GENERATIONS && r.img->map[i].use != IMG_SPACES);
 	for (uint32_t i = 0; i < r.img->nprogs; i++)
 		assert_int_equal(r.img->prog[i].nrelocs, 0);
 	close_run(&r);
@@ -452,6 +512,12 @@ static void string_expressions_have_ds_value(void **state)
 		S("substr(\"hello\", 9)", ""),
 		S("substr(\"hello\", 1, -1)", "ell"),
 		S("substr(\"hello\", 0, 0)", ""),
+		S("cleanpath(\"/a/b/../\")", "/a/"),
+		S("cleanpath(\"/a/b/..\")", "/a/"),
+		S("cleanpath(\"/a/b/../c\")", "/a/c"),
+		S("cleanpath(\"/a/./b//c\")", "/a/b/c"),
+		S("cleanpath(\"/../a\")", "/a"),
+		S("cleanpath(\"/a/..b/.c\")", "/a/..b/.c"),
 		S("basename(\"/usr/lib/\")", "lib"),
 		S("basename(\"a\")", "a"),
 		S("basename(\"/\")", "/"),
@@ -639,7 +705,7 @@ static void a_fault_hands_over_an_error_record_and_the_next_clause_runs(void **s
 		struct run r;
 		char src[300];
 		uint32_t size;
-		uint64_t w[3];
+		uint64_t w[4];
 		const char *rec;
 
 		snprintf(src, sizeof(src), "int x; BEGIN { trace(%s); trace(1); } BEGIN { trace(2); }", row[i].expr);
@@ -649,14 +715,14 @@ static void a_fault_hands_over_an_error_record_and_the_next_clause_runs(void **s
 		assert_int_equal(size, D_ERROR_RECORD);
 		memcpy(w, rec, sizeof(w));
 		assert_int_equal((uint32_t)w[0], 1 | D_EPID_ERROR);
-		assert_int_equal(w[1] & ((1u << D_FAULT_BITS) - 1), row[i].fault);
-		assert_int_equal(w[1] >> 32, 1);
-		assert_true((uint32_t)w[1] >> D_FAULT_BITS > 0); /* its instruction */
-		assert_int_equal(w[2], row[i].value);
+		assert_int_equal(w[2] & ((1u << D_FAULT_BITS) - 1), row[i].fault);
+		assert_int_equal(w[2] >> 32, 1);
+		assert_true((uint32_t)w[2] >> D_FAULT_BITS > 0); /* its instruction */
+		assert_int_equal(w[3], row[i].value);
 		rec = record(&r, NCPUS, &size);
-		memcpy(w, rec, 16);
+		memcpy(w, rec, 24);
 		assert_int_equal((uint32_t)w[0], 2);
-		assert_int_equal(w[1], 2);
+		assert_int_equal(w[2], 2);
 		close_run(&r);
 	}
 }
@@ -673,10 +739,10 @@ static void error_clauses_see_their_arguments(void **state)
 	fire(&r, ID_BEGIN, &cpu0);
 	record(&r, NCPUS, &size);
 	assert_int_equal(size, D_ERROR_RECORD);
-	memcpy(w, record(&r, NCPUS, &size), 32);
-	assert_int_equal(w[1], (uint32_t)w[1]);
-	assert_int_equal(w[2], FAULT_BADADDR);
-	assert_int_equal(w[3], 0x50);
+	memcpy(w, record(&r, NCPUS, &size), 40);
+	assert_int_equal(w[2], (uint32_t)w[2]);
+	assert_int_equal(w[3], FAULT_BADADDR);
+	assert_int_equal(w[4], 0x50);
 	assert_non_null(record(&r, NCPUS, &size));
 	close_run(&r);
 }
@@ -685,16 +751,16 @@ static void array_elements_out_of_bounds_fault(void **state)
 {
 	struct run r;
 	uint32_t size;
-	uint64_t w[3];
+	uint64_t w[4];
 
 	(void)state;
 	must_open(&r, "int a[5]; int i; BEGIN { a[3] = 7; i = 3; trace(a[i]); } BEGIN { i = 5; trace(a[i]); }");
 	fire(&r, ID_BEGIN, &cpu0);
-	memcpy(w, record(&r, NCPUS, &size), 16);
-	assert_int_equal(w[1], 7);
 	memcpy(w, record(&r, NCPUS, &size), 24);
-	assert_int_equal(w[1] & ((1u << D_FAULT_BITS) - 1), FAULT_BADINDEX);
-	assert_int_equal(w[2], 5);
+	assert_int_equal(w[2], 7);
+	memcpy(w, record(&r, NCPUS, &size), 32);
+	assert_int_equal(w[2] & ((1u << D_FAULT_BITS) - 1), FAULT_BADINDEX);
+	assert_int_equal(w[3], 5);
 	close_run(&r);
 }
 
@@ -708,7 +774,7 @@ static void predicates_decide(void **state)
 		      "event /execname == \"other\"/ { trace(1); }");
 	fire(&r, ID_EVENT, &cpu0);
 	assert_non_null(record(&r, 0, &size));
-	assert_int_equal(size, 16);
+	assert_int_equal(size, D_RECORD_HDR + 8);
 	assert_null(record(&r, 0, &size));
 	close_run(&r);
 }
@@ -717,14 +783,14 @@ static void this_variables_pass_between_clauses_and_start_at_zero(void **state)
 {
 	struct run r;
 	uint32_t size;
-	uint64_t w[2];
+	uint64_t w[3];
 
 	(void)state;
 	must_open(&r, "this int n; event { this->n = this->n + 5; } event { trace(this->n); }");
 	for (int i = 0; i < 2; i++) {
 		fire(&r, ID_EVENT, &cpu0);
-		memcpy(w, record(&r, 0, &size), 16);
-		assert_int_equal(w[1], 5);
+		memcpy(w, record(&r, 0, &size), 24);
+		assert_int_equal(w[2], 5);
 	}
 	close_run(&r);
 }
@@ -983,10 +1049,28 @@ static const struct syscall_row calls[] = {
 	{ "only32", { SYSCALL_NONE, 3, SYSCALL_NONE }, "" },
 };
 static const struct bpf_probe call_probes[] = {
-	{ 1, IMG_TEST, "dtrace", "", "", "BEGIN", false, 0, NULL },
-	{ 2, IMG_ENTRY, "syscall", "vmlinux", "first", "entry", false, 0, &calls[0] },
-	{ 3, IMG_ENTRY, "syscall", "vmlinux", "only32", "entry", false, 0, &calls[1] },
-	{ 4, IMG_RETURN, "syscall", "vmlinux", "first", "return", false, 0, &calls[0] },
+	{ .id = 1, .cls = IMG_TEST, .prov = "dtrace", .mod = "", .func = "", .name = "BEGIN" },
+	{ .id = 2,
+	  .cls = IMG_ENTRY,
+	  .prov = "syscall",
+	  .mod = "vmlinux",
+	  .func = "first",
+	  .name = "entry",
+	  .call = &calls[0] },
+	{ .id = 3,
+	  .cls = IMG_ENTRY,
+	  .prov = "syscall",
+	  .mod = "vmlinux",
+	  .func = "only32",
+	  .name = "entry",
+	  .call = &calls[1] },
+	{ .id = 4,
+	  .cls = IMG_RETURN,
+	  .prov = "syscall",
+	  .mod = "vmlinux",
+	  .func = "first",
+	  .name = "return",
+	  .call = &calls[0] },
 };
 
 static int resolve_calls(void *arg, const struct d_probedesc *d, int (*add)(void *, uint32_t), void *add_arg,
@@ -1070,7 +1154,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_does_not_begin_with_what_a_dead_one_of_its_id_left),
 		cmocka_unit_test(a_user_address_is_handed_over_with_the_generation_of_its_process),
+		cmocka_unit_test(the_generation_of_a_process_is_read_without_a_look_up_where_its_space_has_a_place),
 		cmocka_unit_test(the_same_address_of_two_generations_is_two_keys_of_an_aggregation),
+		cmocka_unit_test(maps_have_the_name_of_their_use_and_those_that_are_many_their_number),
 		cmocka_unit_test(a_program_without_user_addresses_looks_up_no_generation),
 		cmocka_unit_test(the_idle_thread_of_each_cpu_has_variables_of_its_own),
 		cmocka_unit_test(integer_expressions_have_cs_value),

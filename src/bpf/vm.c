@@ -23,10 +23,12 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the vm is a little-end
 
 const struct bpf_arch bpf_arch_vm = { .name = "vm", .pc_offset = 0 };
 
-/* What decoding found out, as codes that no instruction has (class LD, modes other than IMM). */
+/* What decoding found out, as codes that no instruction has.  The first code and the last are among them: so the interpreter's
+ * table has a place for each, and no code is compared with its ends. */
 enum {
+	OP_PAST_END = 0,
 	OP_BAD = INS_LD | 0x20,
-	OP_HELPER = INS_LD | 0x40,
+	OP_HELPER = UINT8_MAX,
 	OP_LOOP = INS_LD | 0x60,
 	OP_LOCAL = INS_LD | 0x80,
 	OP_LOOKUP = INS_LD | 0xa0,
@@ -239,7 +241,7 @@ static int decode_prog(struct vm *vm, uint32_t n, struct err *e)
 		if (to->ops[i].code == INS_LD_IMM64)
 			to->ops[++i] = op_bad;
 	}
-	to->ops[p->nins] = op_bad;
+	to->ops[p->nins].code = OP_PAST_END;
 	for (uint32_t i = 0; i < p->nrelocs; i++)
 		if (p->reloc[i].ins < p->nins && INS_CLASS(p->ins[p->reloc[i].ins].code) == INS_LDX)
 			to->ops[p->reloc[i].ins].off =
@@ -540,7 +542,7 @@ static const struct vm_op *vm_interpret(struct vm *vm, const struct vm_prog *p, 
 	uint8_t *at;
 	for (;;) {
 		op = pc++;
-		if (!left--)
+		if (__builtin_sub_overflow(left, 1, &left))
 			goto too_long;
 		switch (op->code) {
 			ALU(ADD, a + b)
@@ -632,8 +634,11 @@ static const struct vm_op *vm_interpret(struct vm *vm, const struct vm_prog *p, 
 				return op;
 			pc = vm_leave(s);
 			break;
+		case OP_PAST_END:
+			vm->fault = "the program runs off its end";
+			return op;
 		default:
-			vm->fault = op == p->ops + p->nops ? "the program runs off its end" : "not an instruction";
+			vm->fault = "not an instruction";
 			return op;
 		}
 	}
@@ -685,12 +690,12 @@ int vm_run(struct vm *vm, uint32_t prog, const struct vm_cpu *cpu, uint64_t max,
 	vm_state_prepare(vm, vm->img->prog[prog].cls, cpu, &s);
 	s.prog = prog;
 	const struct vm_op *end = vm_interpret(vm, &vm->progs[prog], &s, max);
-	const struct img_prog *p = prog_of(vm->img, s.prog);
 	if (vm->nreserved && !vm->fault)
 		vm->fault = "a reserved record was never submitted";
 	vm_reservations_drop(vm);
 	if (!vm->fault)
 		return (int)(s.r[R0] & 0x7fffffff);
+	const struct img_prog *p = prog_of(vm->img, s.prog);
 	uint32_t at = (uint32_t)(end - vm->progs[s.prog].ops);
 	return err_set(e, TALLY_ECORRUPT, "program %.16s, instruction %u (line %u): %s", p->name, at,
 		       at < p->nins && p->line ? p->line[at] : 0, vm->fault);

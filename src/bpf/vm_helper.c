@@ -466,7 +466,13 @@ vm_helper_fn *vm_helper(int32_t number)
 #define h_loop NULL /* calls back, and goes on elsewhere: the interpreter itself runs them */
 #define h_tail_call NULL
 #define h_perf_event_output NULL /* here are no events, and no registers */
+#define h_perf_event_read_value NULL
+#define h_task_storage_get NULL
 #define h_task_pt_regs NULL
+#define h_get_attach_cookie NULL
+#define h_get_task_stack NULL
+#define h_get_func_arg NULL
+#define h_get_func_ret NULL
 #define h_send_signal NULL /* nor processes */
 	static vm_helper_fn *const helpers[] = {
 #define X(name, number) [number] = h_##name,
@@ -477,6 +483,12 @@ vm_helper_fn *vm_helper(int32_t number)
 #undef h_loop
 #undef h_tail_call
 #undef h_perf_event_output
+#undef h_perf_event_read_value
+#undef h_task_storage_get
 #undef h_task_pt_regs
+#undef h_get_attach_cookie
+#undef h_get_task_stack
+#undef h_get_func_arg
+#undef h_get_func_ret
 	return number >= 0 && (size_t)number < COUNT(helpers) ? helpers[number] : NULL;
 }

@@ -31,7 +31,7 @@ static bool is_array(const struct img_map *d)
 }
 
 /* Multiply and fold, a word at a time: keys are a few 8-byte slots, of which often only low bits differ. */
-static uint32_t hash_key(const uint8_t *key, size_t n)
+static inline uint32_t hash_key(const uint8_t *key, size_t n)
 {
 	uint64_t h = n, word;
 	for (; n >= 8; n -= 8, key += 8) {
@@ -40,7 +40,8 @@ static uint32_t hash_key(const uint8_t *key, size_t n)
 		h ^= h >> 32;
 	}
 	word = 0;
-	memcpy(&word, key, n);
+	if (n)
+		memcpy(&word, key, n);
 	h = (h ^ word) * 0xd6e8feb86659fd93ULL;
 	return (uint32_t)(h ^ h >> 32) | NODE_USED;
 }

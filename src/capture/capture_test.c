@@ -617,7 +617,7 @@ static void an_output_that_is_refused_ends_the_call(void **state)
 	tally_ptt_close(t);
 }
 
-static int stop(void *arg, uint64_t done, uint64_t total)
+static int progress_stops(void *arg, uint64_t done, uint64_t total)
 {
 	(void)arg, (void)done, (void)total;
 	return -1;
@@ -626,7 +626,7 @@ static int stop(void *arg, uint64_t done, uint64_t total)
 static void progress_can_stop_it(void **state)
 {
 	struct env *v = *state;
-	struct tally_ptt_opts o = { .size = sizeof(o), .progress = stop, .raw = PTT_8DW };
+	struct tally_ptt_opts o = { .size = sizeof(o), .progress = progress_stops, .raw = PTT_8DW };
 	struct tally_ptt_report_opts r = report_opts(v, TALLY_FORMAT_TEXT);
 	struct tally_ptt *t;
 

@@ -72,7 +72,7 @@ static int chunk_records(struct dump *d, const struct ptt_chunk *c, struct ptt_s
 
 		if (ptt_is_padding(c->p + at, c->format))
 			continue;
-		ptt_decode(c->p + at, &s->o, &s->clock, &r);
+		ptt_decode_in(c->p + at, c->p + c->n, &s->o, &s->clock, &r);
 		r.device = c->device;
 		r.offset = c->offset + at;
 		if (d->filter && (keep = ptt_filter_keeps(d->filter, &r, device, &d->t->err)) < 0)

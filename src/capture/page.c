@@ -25,24 +25,70 @@ static struct an_cell share_or_none(uint64_t part, uint64_t all)
 	return all ? AN_D(page_share(part, all)) : AN_NONE;
 }
 
-static struct an_cell page_cell_quantile(const struct ptt_hist *h, uint32_t per_mille)
-{
-	return h && h->n ? AN_U(ptt_hist_at(h, per_mille)) : AN_NONE;
-}
-
-static struct an_cell page_cell_most(const struct ptt_hist *h)
-{
-	return h && h->n ? AN_U(h->most) : AN_NONE;
-}
-
 static struct an_cell page_cell_bound(bool at_most, uint64_t v)
 {
 	return (struct an_cell){ .u = v, .at_most = at_most && v };
 }
 
+static struct an_cell page_cell_about(bool about, struct an_cell c)
+{
+	c.approximate = about && !c.none;
+	return c;
+}
+
+/* Of 8DW with absolute times: what is missing in between takes no time with it. */
+static bool keeps_time(const struct ptt_report *r)
+{
+	bool keeps = true;
+
+	for (uint32_t i = 0; i < r->ndevices; i++)
+		keeps &= r->device[i].format == PTT_8DW && r->device[i].time == PTT_TIME_ABS;
+	return keeps;
+}
+
+/* Where records may be missing, latencies may be of wrong pairs; where times are deltas, or short, what is missing takes its time with it; and where
+ * packets are there twice, a gap may have taken the first record of one and left the second. */
+static bool latency_is_about(const struct ptt_report *r)
+{
+	return r->may_mispair || (r->may_miss && !keeps_time(r)) || (r->gaps && r->duplicates);
+}
+
+/* Wrong pairs take longer than right ones, as long as times count on over what is missing. */
+static struct an_cell page_cell_most(const struct ptt_page_in *in, const struct ptt_hist *h)
+{
+	const struct ptt_report *r = in->r;
+
+	if (!h || !h->n)
+		return AN_NONE;
+	return page_cell_about(latency_is_about(r) && !keeps_time(r), page_cell_bound(r->may_mispair, h->most));
+}
+
 static struct an_cell page_cell_time(bool known, uint64_t v)
 {
 	return known ? AN_U(v) : AN_NONE;
+}
+
+static struct an_cell page_cell_quantile(const struct ptt_page_in *in, const struct ptt_hist *h, uint32_t per_mille)
+{
+	return page_cell_about(latency_is_about(in->r), h && h->n ? AN_U(ptt_hist_at(h, per_mille)) : AN_NONE);
+}
+
+/* Of what follows from pairs of requests and completions. */
+static struct an_cell page_cell_pairs(const struct ptt_report *r, uint64_t v)
+{
+	return page_cell_about(r->may_mispair, page_cell_time(r->matched, v));
+}
+
+/* Of an upper bound where writes may be there twice; with `again` also of what duplicates are told by, where one of two may be missing. */
+static struct an_cell page_cell_count(bool again, bool at_most, uint64_t v)
+{
+	return page_cell_about(again, page_cell_bound(at_most, v));
+}
+
+/* Where packets are there twice, one of whose records may be missing: then the other one may count, too. */
+static bool counts_again(const struct ptt_report *r)
+{
+	return r->may_mispair && r->duplicates;
 }
 
 /* A segment is shown only where there is one. */
@@ -97,6 +143,12 @@ static void lead_device(const struct ptt_page_in *in, struct an_part *table, uin
 
 /* ---- what this is ---------------------------------------------------------------------- */
 
+/* Of what errors and missing records have in common. */
+static struct an_cell page_cell_error(const struct ptt_report *r, uint64_t v)
+{
+	return r->matched ? page_cell_bound(r->may_miss, v) : AN_NONE;
+}
+
 static const char *time_text(uint8_t time)
 {
 	return time == PTT_TIME_ABS ? "absolute" : time == PTT_TIME_DELTA ? "deltas" : "different";
@@ -118,19 +170,26 @@ static const char *title_of_latency(struct an_page *p, const struct ptt_page_in 
 	return is_doubtful(in) ? arena_printf(&p->arena, "%s (doubtful: times were found weakly)", title) : title;
 }
 
+/* Over a picture, whose figures can't be marked one by one. */
+static const char *title_of_picture(struct an_page *p, const struct ptt_page_in *in, const char *title)
+{
+	const char *marked = latency_is_about(in->r) ?
+				     arena_printf(&p->arena, "%s (approximate: records may be missing)", title) :
+				     NULL;
+
+	return title_of_latency(p, in, marked ? marked : title);
+}
+
 static const char *doubt_of_latency(const struct ptt_page_in *in)
 {
 	return is_doubtful(in) ? " Latencies are doubtful: times were found weakly." : "";
 }
 
-/* 11 bits of time hide gaps, and what is missing took time too. */
+/* 11 bits of time hide gaps, and deltas add up over the records that are there: one that is missing, with or without a sign, takes its
+ * time with it. */
 static bool span_is_bound(const struct ptt_report *r)
 {
-	bool is = r->gaps != 0;
-
-	for (uint32_t i = 0; i < r->ndevices; i++)
-		is |= r->device[i].format == PTT_4DW;
-	return is;
+	return r->gaps != 0 || !keeps_time(r);
 }
 
 static void page_add_summary(struct an_page *p, const struct ptt_page_in *in)
@@ -143,8 +202,10 @@ static void page_add_summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "file", "file", AN_TEXT, AN_S(in->file));
 	an_fact(p, f, "records", "records", AN_COUNT, AN_U(r->records));
 	an_fact(p, f, "record_bytes", "size of the records", AN_BYTES, AN_U(r->record_bytes));
+	const bool again = counts_again(r);
 	if (r->duplicates)
-		an_fact(p, f, "duplicates", "duplicate records of a packet", AN_COUNT, AN_U(r->duplicates));
+		an_fact(p, f, "duplicates", "duplicate records of a packet", AN_COUNT,
+			page_cell_count(again, false, r->duplicates));
 	if (r->posted_twice)
 		an_fact(p, f, "posted_duplicates_at_most", "posted, perhaps seen twice", AN_COUNT,
 			AN_U(r->posted_twice));
@@ -159,6 +220,8 @@ static void page_add_summary(struct an_page *p, const struct ptt_page_in *in)
 		an_fact(p, f, "gap_bytes", "bytes missing there, at least", AN_BYTES,
 			page_cell_time(r->gap_bytes, r->gap_bytes));
 	}
+	if (r->may_miss)
+		an_fact(p, f, "records_may_be_missing", "records may be missing", AN_FLAG, AN_U(1));
 	if (in->sparse)
 		an_fact(p, f, "sparse", "records are sparse", AN_FLAG, AN_U(1));
 	if (r->strays)
@@ -166,32 +229,36 @@ static void page_add_summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "time", "times are", AN_TEXT, AN_S(time_text(r->time)));
 	an_fact(p, f, "time_known", "which is", AN_TEXT, AN_S(time_known(in, r->time_sure)));
 	an_fact(p, f, "posted", "posted requests", AN_COUNT, AN_U(r->cls[TLP_P]));
-	an_fact(p, f, "non_posted", "non-posted requests", AN_COUNT, AN_U(r->cls[TLP_NP]));
-	an_fact(p, f, "completions", "completions", AN_COUNT, AN_U(r->cls[TLP_CPL]));
+	an_fact(p, f, "non_posted", "non-posted requests", AN_COUNT, page_cell_count(again, false, r->cls[TLP_NP]));
+	an_fact(p, f, "completions", "completions", AN_COUNT, page_cell_count(again, false, r->cls[TLP_CPL]));
 	an_fact(p, f, "reserved", "reserved types", AN_COUNT, AN_U(r->cls[TLP_RESERVED]));
 	an_fact(p, f, "matched", "requests are matched", AN_FLAG, AN_U(r->matched));
-	an_fact(p, f, "answered", "requests answered", AN_COUNT, page_cell_time(r->matched, r->answered));
-	an_fact(p, f, "failed", "answered with an error", AN_COUNT, page_cell_time(r->matched, r->failed));
-	an_fact(p, f, "unanswered", "unanswered", AN_COUNT,
-		page_cell_time(r->matched, r->fault_count[PTT_FAULT_UNANSWERED]));
+	an_fact(p, f, "answered", "requests answered", AN_COUNT, page_cell_pairs(r, r->answered));
+	an_fact(p, f, "failed", "answered with an error", AN_COUNT, page_cell_pairs(r, r->failed));
+	an_fact(p, f, "unanswered", "unanswered", AN_COUNT, page_cell_error(r, r->fault_count[PTT_FAULT_UNANSWERED]));
 	an_fact(p, f, "given_up", "given up", AN_COUNT,
-		page_cell_time(r->matched, r->fault_count[PTT_FAULT_REUSED] + r->fault_count[PTT_FAULT_EVICTED]));
-	an_fact(p, f, "unanswerable", "unanswerable in this trace", AN_COUNT,
-		page_cell_time(r->matched, r->unanswerable));
+		page_cell_error(r, r->fault_count[PTT_FAULT_REUSED] + r->fault_count[PTT_FAULT_EVICTED]));
+	an_fact(p, f, "unanswerable", "unanswerable in this trace", AN_COUNT, page_cell_pairs(r, r->unanswerable));
 	if (r->gaps) {
-		an_fact(p, f, "cut", "open where records are missing", AN_COUNT, page_cell_time(r->matched, r->cut));
+		an_fact(p, f, "cut", "open where records are missing", AN_COUNT, page_cell_pairs(r, r->cut));
 		an_fact(p, f, "after_gap", "completions of missing requests", AN_COUNT,
-			page_cell_time(r->matched, r->after_gap));
+			page_cell_pairs(r, r->after_gap));
 	}
 	an_fact(p, f, "unexpected_completions", "unexpected completions", AN_COUNT,
-		page_cell_time(r->matched, r->fault_count[PTT_FAULT_UNEXPECTED_CPL]));
-	an_fact(p, f, "requestless", "requestless in this trace", AN_COUNT, page_cell_time(r->matched, r->requestless));
+		page_cell_error(r, r->fault_count[PTT_FAULT_UNEXPECTED_CPL]));
+	an_fact(p, f, "requestless", "requestless in this trace", AN_COUNT, page_cell_pairs(r, r->requestless));
 	an_fact(p, f, "tag_reuse", "tags reused while open", AN_COUNT,
-		page_cell_time(r->matched, r->fault_count[PTT_FAULT_REUSED]));
+		page_cell_error(r, r->fault_count[PTT_FAULT_REUSED]));
 	an_fact(p, f, "outstanding_mean", "outstanding, mean", AN_NUMBER,
-		has_mean ? AN_D(page_share(r->outstanding_ticks, r->outstanding_span)) : AN_NONE);
+		page_cell_about(r->may_miss,
+				has_mean ? AN_D(page_share(r->outstanding_ticks, r->outstanding_span)) : AN_NONE));
 	an_fact(p, f, "outstanding_peak", r->peak_is_bound ? "outstanding, at most" : "outstanding, peak", AN_COUNT,
-		page_cell_time(r->matched && r->peak_known, r->outstanding_peak));
+		page_cell_about(r->may_miss, page_cell_time(r->matched && r->peak_known, r->outstanding_peak)));
+	if (r->time != PTT_TIME_ABS)
+		an_explain(
+			p, f,
+			"Times are deltas, which add up over the records that are in the file. So ticks from first to last are at "
+			"least so many, and rates at most so high.");
 	if (in->sparse)
 		an_explain(
 			p, f,
@@ -207,12 +274,14 @@ static void link_facts(struct an_page *p, const struct ptt_page_in *in)
 	const struct ptt_traffic *t = &r->traffic;
 	struct an_part *f = an_page_facts(p, "link", "Link");
 
-	an_fact(p, f, "payload_bytes", "payload", AN_BYTES, page_cell_bound(r->posted_twice, t->payload_bytes));
+	const bool again = counts_again(r);
+
+	an_fact(p, f, "payload_bytes", "payload", AN_BYTES, page_cell_count(again, r->posted_twice, t->payload_bytes));
 	an_fact(p, f, "useful_bytes", "payload that is enabled", AN_BYTES,
-		page_cell_bound(r->posted_twice, t->useful_bytes));
+		page_cell_count(again, r->posted_twice, t->useful_bytes));
 	an_fact(p, f, "header_bytes", "headers and prefixes", AN_BYTES,
-		page_cell_bound(r->posted_twice, t->header_bytes));
-	an_fact(p, f, "framing_bytes", "framing", AN_BYTES, page_cell_bound(r->posted_twice, t->framing_bytes));
+		page_cell_count(again, r->posted_twice, t->header_bytes));
+	an_fact(p, f, "framing_bytes", "framing", AN_BYTES, page_cell_count(again, r->posted_twice, t->framing_bytes));
 	an_fact(p, f, "efficiency", "link efficiency", AN_SHARE, AN_D(r->efficiency / 1000));
 	an_fact(p, f, "write_enabled", "enabled bytes of writes", AN_SHARE,
 		share_or_none(r->write_enabled, r->write_bytes));
@@ -245,6 +314,7 @@ static void page_add_devices(struct an_page *p, const struct ptt_page_in *in)
 		{ "outstanding_peak", "peak", AN_COUNT },
 	};
 	struct an_part *t = an_page_table(p, "device", "Devices", col, COUNT(col));
+	const bool again = counts_again(in->r);
 
 	page_skip_columns(t, 8, in->r->matched && in->r->ndevices > 1 ? 8 : 10);
 	for (uint32_t i = 0; i < in->r->ndevices; i++) {
@@ -253,10 +323,13 @@ static void page_add_devices(struct an_page *p, const struct ptt_page_in *in)
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){
 			       AN_S(in->device_name(in->arg, d->device)), AN_U(d->records), AN_U(d->posted),
-			       AN_U(d->non_posted), AN_U(d->completions), AN_U(d->span), AN_U(d->format),
+			       page_cell_count(again, false, d->non_posted),
+			       page_cell_count(again, false, d->completions), AN_U(d->span), AN_U(d->format),
 			       AN_S(time_text(d->time)), AN_S(time_known(in, d->time_sure)),
-			       in->r->matched ? share_or_none(d->outstanding_ticks, d->span) : AN_NONE,
-			       page_cell_time(in->r->matched && d->peak_known, d->outstanding_peak) });
+			       page_cell_about(in->r->may_miss,
+					       in->r->matched ? share_or_none(d->outstanding_ticks, d->span) : AN_NONE),
+			       page_cell_about(in->r->may_miss,
+					       page_cell_time(in->r->matched && d->peak_known, d->outstanding_peak)) });
 	}
 	cut_short(in, t);
 }
@@ -271,6 +344,7 @@ static void page_add_types(struct an_page *p, const struct ptt_page_in *in)
 	};
 	const uint64_t packets = in->r->records - in->r->duplicates;
 	struct an_part *t = an_page_table(p, "tlp_type", "By TLP type", col, COUNT(col));
+	const bool again = counts_again(in->r);
 
 	page_skip_columns(t, 6, in->r->posted_twice ? 6 : 7);
 	for (uint32_t i = 0; i < in->r->ntypes; i++) {
@@ -279,11 +353,14 @@ static void page_add_types(struct an_page *p, const struct ptt_page_in *in)
 
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){
-			       AN_S(type_name(y->type_index)), page_cell_bound(y->posted_twice, y->tlps),
-			       AN_D(page_share(y->tlps, packets)), page_cell_bound(y->posted_twice, y->bytes),
-			       y->bytes ? AN_D(page_share(y->bytes, y->tlps)) : AN_NONE,
-			       page_cell_bound(y->posted_twice, y->relaxed), AN_S(type ? type->text : ""),
-			       page_cell_time(in->r->matched, y->posted_twice) });
+			       AN_S(type_name(y->type_index)),
+			       page_cell_count(again && !(type && type->cls == TLP_P), y->posted_twice, y->tlps),
+			       page_cell_about(again, AN_D(page_share(y->tlps, packets))),
+			       page_cell_count(again && !(type && type->cls == TLP_P), y->posted_twice, y->bytes),
+			       page_cell_about(again && !(type && type->cls == TLP_P),
+					       y->bytes ? AN_D(page_share(y->bytes, y->tlps)) : AN_NONE),
+			       page_cell_count(again && !(type && type->cls == TLP_P), y->posted_twice, y->relaxed),
+			       AN_S(type ? type->text : ""), page_cell_time(in->r->matched, y->posted_twice) });
 	}
 	cut_short(in, t);
 	an_explain(
@@ -305,7 +382,8 @@ static void gaps_table(struct an_page *p, const struct ptt_page_in *in)
 		[PTT_GAP_DAMAGE] = "bytes make no record",
 		[PTT_GAP_CUT] = "AUX data is shorter than its size: cut out here",
 		[PTT_GAP_CUT_SOMEWHERE] = "AUX data is shorter than its size: cut out somewhere behind",
-		[PTT_GAP_BROKEN_OFF] = "requests and completions break off where Time jumps",
+		[PTT_GAP_BROKEN_OFF] = "requests and completions break off",
+		[PTT_GAP_BROKEN_END] = "",
 		[PTT_GAP_BACK] = "AUX offsets go back",
 		[PTT_GAP_TIME] = "Time goes back",
 		[PTT_GAP_SHORT] = "AUX records tell of more data",
@@ -326,7 +404,7 @@ static void gaps_table(struct an_page *p, const struct ptt_page_in *in)
 
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){ AN_U(h->time), AN_U(h->offset), page_cell_time(h->bytes, h->bytes),
-						     page_cell_time(r->matched, h->cut), AN_S(why[h->why]),
+						     page_cell_pairs(r, h->cut), AN_S(why[h->why]),
 						     AN_S(in->device_name(in->arg, h->device)), AN_U(h->passed),
 						     page_cell_time(h->until, h->until) });
 		passed |= h->passed;
@@ -380,7 +458,7 @@ static void page_add_requesters(struct an_page *p, const struct ptt_page_in *in)
 	};
 	struct an_part *t = an_page_table(p, "requester", "By requester", col, COUNT(col));
 	uint32_t n = page_limit_rows(in, in->r->nrequesters, t);
-	bool m = in->r->matched;
+	bool m = in->r->matched, again = counts_again(in->r);
 	uint64_t given_up = 0;
 	char room[PTT_BDF_MOST];
 
@@ -390,28 +468,29 @@ static void page_add_requesters(struct an_page *p, const struct ptt_page_in *in)
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){
 			       AN_S(q->others ? "others" : page_name_bdf(room, q->segment, q->requester)),
-			       page_cell_bound(q->posted_twice, q->tlps),
-			       AN_U(q->kind[PTT_READ]),
+			       page_cell_count(again, q->posted_twice, q->tlps),
+			       page_cell_count(again, false, q->kind[PTT_READ]),
 			       page_cell_bound(q->posted_twice, q->kind[PTT_WRITE]),
-			       AN_U(q->read_bytes),
+			       page_cell_count(again, false, q->read_bytes),
 			       page_cell_bound(q->posted_twice, q->written_bytes),
-			       page_cell_quantile(q->latency, 500),
-			       page_cell_quantile(q->latency, 990),
-			       page_cell_most(q->latency),
-			       AN_U(q->kind[PTT_COMPLETION]),
-			       AN_U(q->kind[PTT_ATOMIC]),
+			       page_cell_quantile(in, q->latency, 500),
+			       page_cell_quantile(in, q->latency, 990),
+			       page_cell_most(in, q->latency),
+			       page_cell_count(again, false, q->kind[PTT_COMPLETION]),
+			       page_cell_count(again, false, q->kind[PTT_ATOMIC]),
 			       AN_U(q->kind[PTT_MESSAGE]),
-			       page_cell_time(m, q->answered),
-			       page_cell_time(m, q->unanswered),
-			       page_cell_time(m, q->failed),
-			       page_cell_time(m && q->peak_known, q->outstanding_peak),
-			       AN_U(q->asked_bytes),
+			       page_cell_pairs(in->r, q->answered),
+			       page_cell_error(in->r, q->unanswered),
+			       page_cell_pairs(in->r, q->failed),
+			       page_cell_about(in->r->may_miss,
+					       page_cell_time(m && q->peak_known, q->outstanding_peak)),
+			       page_cell_count(again, false, q->asked_bytes),
 			       AN_U(q->largest_read),
 			       AN_U(q->largest_write),
 			       AN_S(in->device_name(in->arg, q->device)),
-			       page_cell_time(m, q->given_up),
-			       page_cell_time(m, q->cut),
-			       page_cell_time(m, q->unanswerable),
+			       page_cell_error(in->r, q->given_up),
+			       page_cell_pairs(in->r, q->cut),
+			       page_cell_pairs(in->r, q->unanswerable),
 			       page_cell_time(m, q->posted_twice) });
 		given_up |= q->given_up;
 	}
@@ -463,18 +542,21 @@ static void page_add_completers(struct an_page *p, const struct ptt_page_in *in)
 	};
 	struct an_part *t = an_page_table(p, "completer", "By completer", col, COUNT(col));
 	uint32_t n = page_limit_rows(in, in->r->ncompleters, t);
+	const bool again = counts_again(in->r);
 	char room[PTT_BDF_MOST];
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ptt_completer_row *c = &in->r->completer[i];
 
 		an_row(p, t,
-		       (struct an_cell[COUNT(col)]){ AN_S(c->others ? "others" : page_name_bdf(room, 0, c->completer)),
-						     AN_U(c->completions), AN_U(c->bytes), AN_U(c->largest),
-						     page_cell_quantile(c->latency, 500),
-						     page_cell_quantile(c->latency, 990), page_cell_most(c->latency),
-						     AN_U(c->status[1]), AN_U(c->status[2]), AN_U(c->status[4]),
-						     AN_U(c->status[0]), AN_S(in->device_name(in->arg, c->device)) });
+		       (struct an_cell[COUNT(col)]){
+			       AN_S(c->others ? "others" : page_name_bdf(room, 0, c->completer)),
+			       page_cell_count(again, false, c->completions), page_cell_count(again, false, c->bytes),
+			       AN_U(c->largest), page_cell_quantile(in, c->latency, 500),
+			       page_cell_quantile(in, c->latency, 990), page_cell_most(in, c->latency),
+			       page_cell_count(again, false, c->status[1]), page_cell_count(again, false, c->status[2]),
+			       page_cell_count(again, false, c->status[4]), page_cell_count(again, false, c->status[0]),
+			       AN_S(in->device_name(in->arg, c->device)) });
 	}
 	page_skip_columns(t, 10, 10);
 	lead_device(in, t, 11);
@@ -505,9 +587,11 @@ static void page_add_pages(struct an_page *p, const struct ptt_page_in *in)
 			 g->several ? " and others" : "");
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){
-			       AN_U(g->address), page_cell_bound(r->posted_twice && g->written_bytes, g->tlps),
-			       AN_U(g->read_bytes), page_cell_bound(r->posted_twice, g->written_bytes), AN_S(text),
-			       AN_U(g->several), AN_S(in->device_name(in->arg, g->device)) });
+			       AN_U(g->address),
+			       page_cell_count(counts_again(r), r->posted_twice && g->written_bytes, g->tlps),
+			       page_cell_count(counts_again(r), false, g->read_bytes),
+			       page_cell_bound(r->posted_twice, g->written_bytes), AN_S(text), AN_U(g->several),
+			       AN_S(in->device_name(in->arg, g->device)) });
 	}
 	lead_device(in, t, 6);
 	if (t && r->pages_known > n)
@@ -566,7 +650,8 @@ static void page_add_targets(struct an_page *p, const struct ptt_page_in *in)
 /* ---- when and how long --------------------------------------------------------------------- */
 
 /* The buckets of the statistics are finer than eyes are: those of a power of two become one. */
-static void page_add_histogram(struct an_page *p, const struct ptt_hist *h, const char *key, const char *title)
+static void page_add_histogram(struct an_page *p, const struct ptt_hist *h, const char *key, const char *title,
+			       bool about)
 {
 	struct an_bar bar[64], *b;
 	uint32_t n = 0, first = UINT32_MAX;
@@ -586,7 +671,9 @@ static void page_add_histogram(struct an_page *p, const struct ptt_hist *h, cons
 		n = k + 1;
 	}
 	b = &bar[first < n ? first : 0];
-	an_page_bars(p, key, title, &(struct an_bars){ AN_TICKS, b, n - first });
+	struct an_part *part = an_page_bars(p, key, title, &(struct an_bars){ AN_TICKS, b, n - first });
+	if (part)
+		part->approximate = about;
 }
 
 static void page_add_latency(struct an_page *p, const struct ptt_page_in *in)
@@ -600,6 +687,7 @@ static void page_add_latency(struct an_page *p, const struct ptt_page_in *in)
 	};
 	const struct ptt_hist *h[] = { in->r->latency_first, in->r->latency };
 	static const char *const to[] = { "first completion", "last completion" };
+	const bool about = latency_is_about(in->r);
 	struct an_part *t;
 
 	if (!in->r->matched || !in->r->latency || !in->r->latency->n)
@@ -608,16 +696,21 @@ static void page_add_latency(struct an_page *p, const struct ptt_page_in *in)
 	page_skip_columns(t, 9, 9);
 	for (size_t i = 0; i < COUNT(h); i++)
 		an_row(p, t,
-		       (struct an_cell[COUNT(col)]){ AN_S(to[i]), AN_U(h[i]->n), AN_U(h[i]->least),
-						     AN_D(page_share(h[i]->sum, h[i]->n)),
-						     page_cell_quantile(h[i], 500), page_cell_quantile(h[i], 900),
-						     page_cell_quantile(h[i], 990), page_cell_quantile(h[i], 999),
-						     page_cell_most(h[i]), AN_S(time_known(in, in->r->time_sure)) });
-	an_explain(p, t, "Of requests that went well. Percentiles are known to 1 %%, least, mean and most exactly.");
+		       (struct an_cell[COUNT(col)]){
+			       AN_S(to[i]), page_cell_about(in->r->may_mispair, AN_U(h[i]->n)),
+			       page_cell_about(about, AN_U(h[i]->least)),
+			       page_cell_about(about, AN_D(page_share(h[i]->sum, h[i]->n))),
+			       page_cell_quantile(in, h[i], 500), page_cell_quantile(in, h[i], 900),
+			       page_cell_quantile(in, h[i], 990), page_cell_quantile(in, h[i], 999),
+			       page_cell_most(in, h[i]), AN_S(time_known(in, in->r->time_sure)) });
+	an_explain(
+		p, t, "Of requests that went well and are in the file. %s",
+		about ? "Figures behind ~ may be off, and those behind <= are upper bounds: records may be missing." :
+			"Percentiles are known to 1 %, least, mean and most to the last tick that records tell.");
 	page_add_histogram(p, in->r->latency, "latency_last",
-			   title_of_latency(p, in, "Latency to the last completion, in ticks"));
+			   title_of_picture(p, in, "Latency to the last completion, in ticks"), about);
 	page_add_histogram(p, in->r->latency_first, "latency_first",
-			   title_of_latency(p, in, "Latency to the first completion, in ticks"));
+			   title_of_picture(p, in, "Latency to the first completion, in ticks"), about);
 }
 
 /* One figure of every bin. */
@@ -660,8 +753,15 @@ static void time_line(struct an_page *p, const struct ptt_page_in *in)
 		return;
 	}
 	for (uint32_t k = 0; k < nlines; k++) {
-		line[k] = (struct an_line){ key[k], k == 2 && hides ? "non-posted, answered" : title[k],
-					    v + (size_t)k * r->nbins, k == 3 ? r->bin_ticks : 0 };
+		const bool about = k >= 3 ? r->may_miss : k == 2 && hides ? r->may_mispair : counts_again(r);
+
+		line[k] = (struct an_line){ .key = key[k],
+					    .title = k == 2 && hides ? "non-posted, answered" : title[k],
+					    .v = v + (size_t)k * r->nbins,
+					    .by = k == 3 ? r->bin_ticks : 0,
+					    .approximate = about };
+		const char *marked = about ? arena_printf(&p->arena, "~ %s", line[k].title) : NULL;
+		line[k].title = marked ? marked : line[k].title;
 		for (uint32_t i = 0; i < r->nbins; i++)
 			v[(size_t)k * r->nbins + i] = bin_figure(&r->bin[i], k);
 	}
@@ -686,13 +786,15 @@ static void heat_map(struct an_page *p, const struct ptt_page_in *in)
 		for (uint32_t x = 0; x < r->nbins; x++)
 			count[(size_t)y * r->nbins + x] = r->bin[x].latency[y];
 	}
-	an_page_heat(p, "latency_heat", title_of_latency(p, in, "Latency over time"),
-		     &(struct an_heat){ .step = r->bin_ticks,
-					.nx = r->nbins,
-					.ny = 64,
-					.unit = AN_TICKS,
-					.low = low,
-					.count = count });
+	struct an_part *part = an_page_heat(p, "latency_heat", title_of_picture(p, in, "Latency over time"),
+					    &(struct an_heat){ .step = r->bin_ticks,
+							       .nx = r->nbins,
+							       .ny = 64,
+							       .unit = AN_TICKS,
+							       .low = low,
+							       .count = count });
+	if (part)
+		part->approximate = latency_is_about(r);
 	mem_free(count);
 }
 
@@ -708,6 +810,7 @@ static void page_add_sizes(struct an_page *p, const struct ptt_page_in *in)
 		{ "completions", "completions", AN_COUNT },
 	};
 	struct an_part *t = an_page_table(p, "size", "Sizes in bytes, of whole DWs", col, COUNT(col));
+	const bool again = counts_again(in->r);
 
 	/* 1 DW, 2 DWs, 3 to 4, 5 to 8 ... 513 to 1024 */
 	for (uint32_t low = 1, high = 1; high <= 1024; low = high + 1, high *= 2) {
@@ -719,9 +822,9 @@ static void page_add_sizes(struct an_page *p, const struct ptt_page_in *in)
 		if (n[PTT_SIZE_READ] | n[PTT_SIZE_WRITE] | n[PTT_SIZE_COMPLETION])
 			an_row(p, t,
 			       (struct an_cell[COUNT(col)]){ AN_U(low * 4ull), AN_U(high * 4ull),
-							     AN_U(n[PTT_SIZE_READ]),
+							     page_cell_count(again, false, n[PTT_SIZE_READ]),
 							     page_cell_bound(in->r->posted_twice, n[PTT_SIZE_WRITE]),
-							     AN_U(n[PTT_SIZE_COMPLETION]) });
+							     page_cell_count(again, false, n[PTT_SIZE_COMPLETION]) });
 	}
 	cut_short(in, t);
 }
@@ -730,21 +833,25 @@ static void page_add_split(struct an_page *p, const struct ptt_page_in *in)
 {
 	const struct ptt_split *s = &in->r->split;
 	struct an_part *f = an_page_facts(p, "split", "How packets are cut");
+	const bool again = counts_again(in->r), about = in->r->may_mispair;
 	struct an_bar bar[COUNT(s->pieces)];
 	uint32_t n = 0;
 
 	an_fact(p, f, "mps", "max payload, at least", AN_BYTES, page_cell_time(s->mps, s->mps));
 	an_fact(p, f, "mrrs", "max read request, at least", AN_BYTES, page_cell_time(s->mrrs, s->mrrs));
 	an_fact(p, f, "rcb", "read completion boundary", AN_BYTES, page_cell_time(s->rcb, s->rcb));
-	an_fact(p, f, "ends_128", "cuts at 128 bytes", AN_COUNT, AN_U(s->ends_128));
-	an_fact(p, f, "ends_64", "cuts at 64 bytes", AN_COUNT, AN_U(s->ends_64));
-	an_fact(p, f, "ends_odd", "other cuts", AN_COUNT, AN_U(s->ends_odd));
+	an_fact(p, f, "ends_128", "cuts at 128 bytes", AN_COUNT, page_cell_count(again, false, s->ends_128));
+	an_fact(p, f, "ends_64", "cuts at 64 bytes", AN_COUNT, page_cell_count(again, false, s->ends_64));
+	an_fact(p, f, "ends_odd", "other cuts", AN_COUNT, page_cell_count(again, false, s->ends_odd));
 	an_explain(p, f, "Inferred from what was seen: the settings may be larger than what was used.");
 	for (uint32_t i = 0; i < COUNT(s->pieces); i++)
 		if (s->pieces[i])
 			bar[n++] = (struct an_bar){ i, i + 1 < COUNT(s->pieces) ? i : UINT64_MAX, s->pieces[i] };
-	if (n)
-		an_page_bars(p, "pieces", "Completions of a read", &(struct an_bars){ AN_COUNT, bar, n });
+	if (n && (f = an_page_bars(p, "pieces",
+				   about ? "Completions of a read (approximate: records may be missing)" :
+					   "Completions of a read",
+				   &(struct an_bars){ AN_COUNT, bar, n })))
+		f->approximate = about;
 }
 
 /* ---- messages and faults ------------------------------------------------------------------------ */
@@ -803,7 +910,10 @@ static void fault_counts(struct an_page *p, const struct ptt_page_in *in)
 		if (in->r->fault_count[i])
 			an_row(p, t,
 			       (struct an_cell[2]){ AN_S(ptt_fault_name((enum ptt_fault)i)),
-						    AN_U(in->r->fault_count[i]) });
+						    page_cell_bound(in->r->may_miss && (i == PTT_FAULT_UNEXPECTED_CPL ||
+											i == PTT_FAULT_REUSED ||
+											i == PTT_FAULT_UNANSWERED),
+								    in->r->fault_count[i]) });
 	cut_short(in, t);
 }
 
@@ -839,8 +949,9 @@ static void page_add_faults(struct an_page *p, const struct ptt_page_in *in)
 			       AN_S(type_name(f->type_index)), AN_S(page_name_bdf(from, f->segment, f->requester)),
 			       AN_U(f->tag), target ? AN_S(page_name_bdf(to, 0, f->completer)) : AN_NONE,
 			       has ? AN_S(type_name(f->request_type_index)) : AN_NONE, page_cell_time(has, f->address),
-			       page_cell_time(has && f->latency, f->latency), AN_U(f->offset),
-			       page_cell_time(has, f->request_offset), AN_S(in->device_name(in->arg, f->device)) });
+			       page_cell_about(latency_is_about(in->r), page_cell_time(has && f->latency, f->latency)),
+			       AN_U(f->offset), page_cell_time(has, f->request_offset),
+			       AN_S(in->device_name(in->arg, f->device)) });
 	}
 	lead_device(in, t, 11);
 	for (uint32_t f = 0; f < PTT_FAULTS; f++)
@@ -946,7 +1057,8 @@ static void overlay_figure(struct an_page *p, const struct ptt_change *c)
 	snprintf(title, sizeof(title), "Both distributions: %.*s", end ? (int)(end - c->what) : 0, c->what);
 	hist_spread(a, from, (double)step, va);
 	hist_spread(b, from, (double)step, vb);
-	const struct an_line line[] = { { "a", "A, % of requests", va, 1000 }, { "b", "B, % of requests", vb, 1000 } };
+	const struct an_line line[] = { { .key = "a", .title = "A, % of requests", .v = va, .by = 1000 },
+					{ .key = "b", .title = "B, % of requests", .v = vb, .by = 1000 } };
 	an_page_lines(p, "distribution", title,
 		      &(struct an_lines){ .over = "latency",
 					  .from = from,
@@ -1005,7 +1117,9 @@ static void changes_table(struct an_page *p, const struct ptt_page_in *in, bool 
 		with_role += c->role != PTT_ROLE_NONE;
 		with_doubt += within;
 		an_row(p, t,
-		       (struct an_cell[COUNT(col)]){ AN_S(c->what), AN_D(c->a), AN_D(c->b), AN_D(c->change),
+		       (struct an_cell[COUNT(col)]){ AN_S(c->what), page_cell_about(c->about_a, AN_D(c->a)),
+						     page_cell_about(c->about_b, AN_D(c->b)),
+						     page_cell_about(c->about_a || c->about_b, AN_D(c->change)),
 						     isinf(c->error) ? AN_NONE : AN_D(c->error), AN_S(c->unit),
 						     AN_S(role[c->role]), AN_U(within) });
 	}
@@ -1062,6 +1176,14 @@ void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const stru
 		AN_U(a->r->span));
 	an_fact(p, t, "b_span", span_is_bound(b->r) ? "ticks of B, at least" : "ticks of B", AN_TICKS,
 		AN_U(b->r->span));
+	if (span_is_bound(a->r))
+		an_fact(p, t, "a_span_at_least", "of A only at least", AN_FLAG, AN_U(1));
+	if (span_is_bound(b->r))
+		an_fact(p, t, "b_span_at_least", "of B only at least", AN_FLAG, AN_U(1));
+	if (a->r->may_miss)
+		an_fact(p, t, "a_records_may_be_missing", "records of A may be missing", AN_FLAG, AN_U(1));
+	if (b->r->may_miss)
+		an_fact(p, t, "b_records_may_be_missing", "records of B may be missing", AN_FLAG, AN_U(1));
 	if (!ptt_reports_are_alike(a->r, b->r))
 		page_say_unlike(p, a, b);
 	while (found < n && change[found].finding)

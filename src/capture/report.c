@@ -59,7 +59,8 @@ static void count_close(struct count *c)
 	ptt_pass_close(&c->pass);
 }
 
-static int count_open(struct count *c, struct tally_ptt *t, const struct tally_ptt_report_opts *o, bool track)
+static int count_open(struct count *c, struct tally_ptt *t, const struct tally_ptt_report_opts *o, bool track,
+		      const struct ptt_break *breaks, uint32_t nbreaks)
 {
 	/* Blocks are made of records that every shard sees, and only with matching each sees all. */
 	uint32_t n = o->threads && !(track && o->flags & TALLY_PTT_NO_MATCH) ? o->threads : 1;
@@ -72,7 +73,9 @@ static int count_open(struct count *c, struct tally_ptt *t, const struct tally_p
 					     .shard = c->n > 1 ? i : 0,
 					     .shards = c->n > 1 ? c->n : 0,
 					     .all_errors = o->flags & TALLY_PTT_ERRORS,
-					     .track = track };
+					     .track = track,
+					     .breaks = breaks,
+					     .nbreaks = nbreaks };
 
 		rc = ptt_stats_open(&c->stats[i], &so);
 		if (rc < 0)
@@ -224,15 +227,33 @@ static int count_together(struct count *c)
 	return rc;
 }
 
-static int count_all(struct count *c, struct tally_ptt *t, const struct tally_ptt_report_opts *o, bool track)
+static int count_once(struct count *c, struct tally_ptt *t, const struct tally_ptt_report_opts *o, bool track,
+		      const struct ptt_break *breaks, uint32_t nbreaks)
 {
-	int rc = count_open(c, t, o, track);
+	int rc = count_open(c, t, o, track, breaks, nbreaks);
 
 	if (rc >= 0)
 		rc = c->n > 1 ? count_together(c) : count_alone(c);
+	return rc;
+}
+
+/* Where records are missing though nothing says so is known when all is counted: then once more. Of a pipe there is no second time. */
+static int count_all(struct count *c, struct tally_ptt *t, const struct tally_ptt_report_opts *o, bool track)
+{
+	struct ptt_break breaks[PTT_BREAKS];
+	int rc = count_once(c, t, o, track, NULL, 0);
+	uint32_t n = rc >= 0 && !ptt_is_pipe(t) ? ptt_stats_breaks(c->stats[0], breaks) : 0;
+
+	if (n != 0) {
+		count_close(c);
+		rc = count_once(c, t, o, track, breaks, n);
+	}
 	for (uint32_t i = 0; rc >= 0 && i < c->pass.ndev; i++)
 		if (c->pass.dev[i].seen)
 			ptt_stats_time(c->stats[0], i, (enum ptt_time)c->pass.dev[i].o.time, c->pass.dev[i].sure);
+	const struct ptt_lost *lost = rc >= 0 ? ptt_reader_lost(c->pass.r) : NULL;
+	if (lost && (lost->cut_bytes || lost->odd_bytes))
+		ptt_stats_missing(c->stats[0]);
 	if (rc >= 0)
 		rc = ptt_stats_finish(c->stats[0], &c->r);
 	if (rc < 0)

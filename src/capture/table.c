@@ -130,7 +130,7 @@ static int scan_next_record(struct scan *s, struct tlp *r)
 			s->at += size;
 			if (ptt_is_padding(p, s->chunk.format))
 				continue;
-			ptt_decode(p, &s->stream->o, &s->stream->clock, r);
+			ptt_decode_in(p, s->chunk.p + s->chunk.n, &s->stream->o, &s->stream->clock, r);
 			r->device = s->chunk.device;
 			r->offset = s->chunk.offset + s->at - size;
 			return 1;

@@ -1,9 +1,8 @@
 /*
  * truth_test.c: `report --json` of 200 traces against a truth that shares nothing with what it is held against.
  *
- * Each packet knows its transaction (truth_test_int.h), so the truth needs no tags: what is recorded of a transaction is looked
- * up, and its figures are added up in the plainest way.  Every figure that is printed is held against it: a number whose
- * name the truth doesn't know fails, and so does one that is missing.
+ * The truth counts packets that know their transactions (truth_test_int.h, truth_count_test_int.h).  Every figure that is printed is
+ * held against it (truth_line_test_int.h).
  *
  * Traces are of both formats and both times, of one device or two, of all directions, with gaps, with AUX data cut anywhere, and with
  * packets between devices that are recorded at both ports.  Each stretch between gaps is taken by itself: a packet counts once in it.
@@ -17,452 +16,9 @@
 #include <cmocka.h>
 
 #include "capture/capture.h"
-#include "capture/truth_test_int.h"
-
-enum { TRACES = 200, ROWS = 100, BINS = 300, LATENCIES = DEVICES * TXNS };
-
-/* ---- the truth ------------------------------------------------------------------------------------------ */
-
-struct latencies {
-	uint64_t v[LATENCIES], sum;
-	uint32_t n;
-};
-struct requester {
-	uint64_t tlps, reads, writes, atomics, messages, completions, read_bytes, written_bytes, asked_bytes, answered,
-		unanswered, failed, given_up, cut, unanswerable, posted_twice, largest_read, largest_write, open, peak;
-	bool heard;
-	struct latencies latency;
-};
-struct completer {
-	uint64_t completions, bytes, largest, status[8];
-	struct latencies latency;
-};
-/* a page, or the target of single writes */
-struct place {
-	uint64_t address, tlps, read, written, first, last;
-	uint32_t who;
-	bool several;
-};
-enum fault { UNANSWERED, REUSED, UNSUPPORTED, ABORTED, POISONED, FAULTS };
-static const char *const fault_names[FAULTS] = {
-	[UNANSWERED] = "unanswered request", [REUSED] = "tag reused while open", [UNSUPPORTED] = "unsupported request",
-	[ABORTED] = "completer abort",       [POISONED] = "poisoned packet",
-};
-struct fault_row {
-	const struct event *e; /* the packet that shows it */
-	const struct txn *x;   /* NULL: the request isn't known */
-	uint8_t fault, device;
-};
-struct gap {
-	uint64_t time, bytes, cut;
-	const struct event *behind;
-	uint8_t device;
-};
-struct device {
-	uint64_t records, posted, non_posted, completions, span, ticks, peak, duplicates, requestless,
-		level_ticks[BINS], level_peak[BINS];
-	struct requester who[WHO];
-	struct completer completer[COMPLETERS];
-	struct place page[EVENTS], target[WHO];
-	uint32_t npages;
-};
-struct truth {
-	struct world w[DEVICES];
-	struct device d[DEVICES];
-	uint32_t ndevices;
-	uint64_t step; /* of the time line, as the report has it */
-	uint64_t tlps[TYPES], bytes[TYPES], whole[TYPES], relaxed[TYPES], extra, size[3][1025], ends[3], pieces[17];
-	uint64_t behind, gaps, cut, posted_twice, faults[FAULTS], messages;
-	uint64_t bin_tlps[BINS], bin_bytes[BINS], bin_opened[BINS], heat[64][BINS];
-	struct latencies first, last;
-	struct fault_row fault[EVENTS];
-	struct gap gap[8];
-	uint32_t nfaults;
-};
-
-static uint64_t disabled(const struct event *e)
-{
-	uint32_t n = 8 - (uint32_t)__builtin_popcount(e->be);
-
-	return e->dws > 1 ? n : 4 - (uint32_t)__builtin_popcount(e->be & 0xf);
-}
-
-static void latency_add(struct latencies *l, uint64_t v)
-{
-	l->v[l->n++] = v;
-	l->sum += v;
-}
-
-static void fault_add(struct truth *t, uint32_t device, enum fault f, const struct event *e, const struct txn *x)
-{
-	t->faults[f]++;
-	t->fault[t->nfaults++] = (struct fault_row){ e, x, (uint8_t)f, (uint8_t)device };
-}
-
-static void page_add(struct device *d, const struct event *e)
-{
-	uint64_t page = e->address >> 12 << 12;
-	uint32_t i = 0;
-
-	while (i < d->npages && d->page[i].address != page)
-		i++;
-	if (i == d->npages)
-		d->page[d->npages++] = (struct place){ .address = page, .who = e->who };
-	d->page[i].several |= d->page[i].who != e->who;
-	d->page[i].tlps++;
-	d->page[i].read += types[e->type].class == NON_POSTED ? 4 * e->dws : 0;
-	d->page[i].written += types[e->type].data ? 4 * e->dws : 0;
-}
-
-static void target_add(struct device *d, const struct event *e)
-{
-	struct place *p = &d->target[e->who];
-
-	if (e->dws != 1 || e->be != 0x0f)
-		return;
-	p->address = e->address;
-	p->first = p->tlps++ ? p->first : e->seen;
-	p->last = e->seen;
-}
-
-/* The level of a device changes at `now`; before that it was `level`. */
-static void level_keep(struct truth *t, struct device *d, uint64_t from, uint64_t now, uint64_t level)
-{
-	for (uint64_t i = from / t->step; i <= now / t->step; i++) {
-		uint64_t begin = i * t->step > from ? i * t->step : from,
-			 end = (i + 1) * t->step < now ? (i + 1) * t->step : now;
-		if ((end > begin || begin == now) && level > d->level_peak[i])
-			d->level_peak[i] = level;
-	}
-}
-
-/* A request that was open from its start till `now`. */
-static void open_add(struct truth *t, struct device *d, const struct txn *x, uint64_t now)
-{
-	d->ticks += now - x->asked->seen;
-	for (uint64_t i = x->asked->seen / t->step; i <= now / t->step; i++) {
-		uint64_t begin = i * t->step > x->asked->seen ? i * t->step : x->asked->seen,
-			 end = (i + 1) * t->step < now ? (i + 1) * t->step : now;
-		d->level_ticks[i] += end > begin ? end - begin : 0;
-	}
-}
-
-static bool is_open(const struct txn *x)
-{
-	return x->asked && !x->answered && !x->cut && !x->given_up;
-}
-
-static uint64_t device_level(const struct device *d)
-{
-	uint64_t level = 0;
-
-	for (uint32_t k = 0; k < WHO; k++)
-		level += d->who[k].heard ? d->who[k].open : 0;
-	return level;
-}
-
-static void count_packet(struct truth *t, struct device *d, const struct event *e)
-{
-	struct requester *r = &d->who[e->who];
-	bool answer = types[e->type].class == COMPLETION, data = types[e->type].data;
-	uint64_t bytes = e->type == MESSAGE || answer ? 4 * e->dws : 4 * e->dws - disabled(e);
-
-	t->tlps[e->type]++;
-	t->bytes[e->type] += bytes;
-	t->whole[e->type] += 4 * e->dws;
-	t->relaxed[e->type] += e->relaxed;
-	t->extra += 4 * (e->prefix + e->digest);
-	t->bin_tlps[e->seen / t->step]++;
-	t->bin_bytes[e->seen / t->step] += data ? 4 * e->dws : 0;
-	r->tlps++;
-	if (e->type == READ32 || e->type == READ64) {
-		t->size[0][e->dws]++;
-		r->reads++;
-		r->asked_bytes += bytes;
-		r->largest_read = 4 * e->dws > r->largest_read ? 4 * e->dws : r->largest_read;
-	} else if (e->type == WRITE32 || e->type == WRITE64) {
-		t->size[1][e->dws]++;
-		r->writes++;
-		r->written_bytes += bytes;
-		r->largest_write = 4 * e->dws > r->largest_write ? 4 * e->dws : r->largest_write;
-		target_add(d, e);
-	} else if (answer) {
-		t->size[2][e->dws]++;
-		r->completions++;
-		r->read_bytes += bytes;
-	}
-	r->atomics += e->type == FETCH_ADD;
-	r->messages += e->type == MESSAGE;
-	t->messages += e->type == MESSAGE;
-	if (!answer && e->type != MESSAGE)
-		page_add(d, e);
-}
-
-static void count_answer(struct truth *t, uint32_t device, const struct event *e, struct txn *x)
-{
-	struct device *d = &t->d[device];
-	struct completer *c = &d->completer[x->completer];
-	struct requester *r = &d->who[e->who];
-	uint64_t end = e->address + 4 * e->dws;
-
-	c->completions++;
-	c->bytes += 4 * e->dws;
-	c->status[e->status]++;
-	c->largest = 4 * e->dws > c->largest ? 4 * e->dws : c->largest;
-	if (e->dws && e->left > 4 * e->dws)
-		t->ends[end % 128 == 0 ? 0 : end % 64 == 0 ? 1 : 2]++;
-	if (e->status)
-		fault_add(t, device, e->status == UR ? UNSUPPORTED : ABORTED, e, is_open(x) ? x : NULL);
-	if (!is_open(x)) {
-		*(lacks_requests(&t->w[device]) ? &d->requestless : &t->behind) += 1;
-		return;
-	}
-	if (!r->heard &&
-	    !lacks_answers(&t->w[device])) { /* from its first answer on, and in that moment it is still open */
-		r->heard = true;
-		d->peak = device_level(d) > d->peak ? device_level(d) : d->peak;
-		level_keep(t, d, e->seen, e->seen, device_level(d));
-	}
-	x->first = x->pieces++ ? x->first : e->seen - x->asked->seen;
-	x->last = e;
-	if (e->dws && e->left > 4 * e->dws)
-		return;
-	x->answered = true;
-	x->done = e->seen - x->asked->seen;
-	r->answered++;
-	r->open--;
-	if (lacks_answers(&t->w[device])) {
-		r->unanswerable--;
-		t->bin_opened[x->asked->seen / t->step]++;
-	}
-	r->failed += e->status != 0;
-	open_add(t, d, x, e->seen);
-	if (e->status)
-		return;
-	latency_add(&t->last, x->done);
-	latency_add(&t->first, x->first);
-	latency_add(&r->latency, x->done);
-	latency_add(&c->latency, x->done);
-	t->heat[x->done ? 63 - __builtin_clzll(x->done) : 0][e->seen / t->step]++;
-	if (x->type != FETCH_ADD)
-		t->pieces[x->pieces]++;
-}
-
-static void count_request(struct truth *t, uint32_t device, const struct event *e, struct txn *x)
-{
-	struct device *d = &t->d[device];
-	struct requester *r = &d->who[e->who];
-	struct txn *before = x->reuses ? &t->w[device].t[x->reuses - 1] : NULL;
-
-	if (before && is_open(before)) {
-		before->given_up = true;
-		r->open--;
-	}
-	if (before && before->given_up && !lacks_answers(&t->w[device])) {
-		r->given_up++;
-		open_add(t, d, before, e->seen);
-		fault_add(t, device, REUSED, e, before);
-	}
-	x->asked = e;
-	x->cut = false; /* after a gap it is another one, for all that can be known */
-	x->pieces = 0;
-	if (++r->open > r->peak)
-		r->peak = r->open;
-	if (lacks_answers(&t->w[device]) || lacks_answers_to(&t->w[device], e->who))
-		r->unanswerable++;
-	else
-		t->bin_opened[e->seen / t->step]++;
-}
-
-static void count_gap(struct truth *t, uint32_t device, const struct event *e, uint64_t now)
-{
-	struct device *d = &t->d[device];
-	struct world *w = &t->w[device];
-	struct gap *h = &t->gap[t->gaps++];
-
-	*h = (struct gap){ .time = now, .device = (uint8_t)device };
-	for (; e < w->e + w->n && e->missing; e++)
-		h->bytes += w->wide ? 32 : 16;
-	h->behind = e;
-	for (uint32_t k = 0; k < TXNS; k++) {
-		struct txn *x = &w->t[k];
-		if (!is_open(x))
-			continue;
-		x->cut = true;
-		d->who[x->who].open--;
-		if (lacks_answers(w) || lacks_answers_to(w, x->who))
-			continue;
-		d->who[x->who].cut++;
-		h->cut++;
-		open_add(t, d, x, now);
-	}
-	t->cut += h->cut;
-}
-
-static void count_rest(struct truth *t, uint32_t device)
-{
-	struct device *d = &t->d[device];
-
-	for (uint32_t k = 0; k < TXNS; k++) {
-		struct txn *x = &t->w[device].t[k];
-		if (lacks_answers(&t->w[device]) || lacks_answers_to(&t->w[device], x->who) || !is_open(x))
-			continue;
-		d->who[x->who].unanswered++;
-		open_add(t, d, x, d->span);
-		fault_add(t, device, UNANSWERED, x->asked, x);
-	}
-}
-
-static void count_device(struct truth *t, uint32_t device)
-{
-	struct world *w = &t->w[device];
-	struct device *d = &t->d[device];
-	uint64_t level = 0, since = 0;
-	static uint32_t seen[EVENTS]; /* of each pair, 1 and the stretch in which it was seen last */
-	uint32_t stretch = 1;
-
-	memset(seen, 0, sizeof(seen));
-	for (uint32_t i = 0; i < w->n; i++) {
-		struct event *e = &w->e[i];
-		struct txn *x = &w->t[e->txn];
-		uint32_t before = seen[e->pair];
-
-		if (e->missing && (i == 0 || !w->e[i - 1].missing)) {
-			count_gap(t, device, e, d->span);
-			level = device_level(d);
-			stretch++;
-		}
-		if (e->missing)
-			continue;
-		seen[e->pair] = e->pair ? stretch : 0;
-		d->records++;
-		d->span = e->seen;
-		level_keep(t, d, since, e->seen, level);
-		since = e->seen;
-		if (before == stretch && types[e->type].class != POSTED) {
-			d->duplicates++;
-			continue;
-		}
-		t->posted_twice += before != 0 && types[e->type].class == POSTED;
-		d->who[e->who].posted_twice += before != 0 && types[e->type].class == POSTED;
-		d->posted += types[e->type].class == POSTED;
-		d->non_posted += types[e->type].class == NON_POSTED;
-		d->completions += types[e->type].class == COMPLETION;
-		count_packet(t, d, e);
-		if (e->poisoned)
-			fault_add(t, device, POISONED, e, NULL);
-		if (types[e->type].class == NON_POSTED)
-			count_request(t, device, e, x);
-		else if (types[e->type].class == COMPLETION)
-			count_answer(t, device, e, x);
-		level = lacks_answers(w) ? 0 : device_level(d);
-		d->peak = level > d->peak ? level : d->peak;
-		level_keep(t, d, since, since, level);
-	}
-	count_rest(t, device);
-}
-
-/* ---- a line of the report -------------------------------------------------------------------------------------- */
-
-/* What a line should say. */
-struct line {
-	uint32_t trace;
-	const char *p;
-	struct {
-		const char *key;
-		double is, within;
-	} want[40];
-	uint32_t n;
-};
-
-static bool key_at(const char *p, const char *key)
-{
-	size_t n = strlen(key);
-
-	return strncmp(p, key, n) == 0 && p[n] == '"' && p[n + 1] == ':';
-}
-
-/* Where the value of a key begins; NULL: there is none. */
-static const char *value_of(const char *line, const char *key)
-{
-	const char *end = strchr(line, '\n');
-
-	for (const char *p = line; p < end; p++)
-		if (*p == '"' && key_at(p + 1, key))
-			return p + strlen(key) + 3;
-	return NULL;
-}
-
-static bool text_is(const char *line, const char *key, const char *text)
-{
-	const char *p = value_of(line, key);
-
-	return p && *p == '"' && strncmp(p + 1, text, strlen(text)) == 0 && p[1 + strlen(text)] == '"';
-}
-
-static uint64_t number_of(const char *line, const char *key)
-{
-	const char *p = value_of(line, key);
-
-	return p ? strtoull(p, NULL, 10) : 0;
-}
-
-static void want_near(struct line *l, const char *key, double is, double within)
-{
-	l->want[l->n].key = key;
-	l->want[l->n].is = is;
-	l->want[l->n++].within = within;
-}
-
-static void want(struct line *l, const char *key, uint64_t is)
-{
-	want_near(l, key, (double)is, 0);
-}
-
-/* A share, which is absent where there is nothing that it is of. */
-static void want_share(struct line *l, const char *key, uint64_t part, uint64_t all)
-{
-	want_near(l, key, all ? (double)part / (double)all : (double)NAN, 1e-8);
-}
-
-/* Every number of the line is one that is wanted, and all that is wanted is there. */
-static void line_judge(const struct line *l)
-{
-	const char *end = strchr(l->p, '\n');
-	uint32_t found = 0;
-
-	for (const char *p = l->p; p < end; p++) {
-		char *after;
-		uint32_t i = 0;
-		if (*p != '"')
-			continue;
-		const char *close = strchr(p + 1, '"');
-		if (close[1] != ':') {
-			p = close;
-			continue;
-		}
-		double got = strncmp(close + 2, "true", 4) == 0 ? 1 :
-			     strncmp(close + 2, "null", 4) == 0 ? (double)NAN :
-								  strtod(close + 2, &after);
-		if (close[2] != '"') {
-			while (i < l->n && !key_at(p + 1, l->want[i].key))
-				i++;
-			if (i == l->n)
-				fail_msg("trace %u: nobody knows %.40s: %.*s", l->trace, p, (int)(end - l->p), l->p);
-			double is = l->want[i].is, within = l->want[i].within * is + 1e-9;
-			found++;
-			if (isnan(got) != isnan(is) || got < is - within || got > is + within)
-				fail_msg("trace %u: %s should be %f: %.*s", l->trace, l->want[i].key, is,
-					 (int)(end - l->p), l->p);
-			p = close;
-		} else {
-			p = strchr(close + 3, '"');
-		}
-	}
-	if (found != l->n)
-		fail_msg("trace %u: %u figures, and %u should be: %.*s", l->trace, found, l->n, (int)(end - l->p),
-			 l->p);
-}
+#include "capture/truth_count_test_int.h"
+#include "capture/truth_line_test_int.h"
+enum { TRACES = 200, ROWS = 100 };
 
 /* ---- the report's tables ---------------------------------------------------------------------------------------- */
 
@@ -520,7 +76,7 @@ static void want_peak(struct judge *j, uint64_t peak)
 	if (lacks_answers(&j->t->w[0]))
 		want_near(&j->l, "outstanding_peak", (double)NAN, 0);
 	else
-		want(&j->l, "outstanding_peak", peak);
+		line_want(&j->l, "outstanding_peak", peak);
 }
 
 static double outstanding(const struct device *d)
@@ -530,7 +86,7 @@ static double outstanding(const struct device *d)
 
 static void judge_summary(struct judge *j)
 {
-	const struct truth *t = j->t;
+	struct truth *t = j->t;
 	struct line *l = &j->l;
 	const struct device *most = &t->d[0];
 	uint64_t span = 0, gap_bytes = 0, seen_again = number_of(l->p, "posted_duplicates_at_most");
@@ -541,10 +97,10 @@ static void judge_summary(struct judge *j)
 	}
 	for (uint32_t i = 0; i < t->gaps; i++)
 		gap_bytes += t->gap[i].bytes;
-	want(l, "records", SUM(records));
-	want(l, "record_bytes", SUM(records) * (t->w[0].wide ? 32 : 16));
+	line_want(l, "records", SUM(records));
+	line_want(l, "record_bytes", SUM(records) * (t->w[0].wide ? 32 : 16));
 	if (SUM(duplicates))
-		want(l, "duplicates", SUM(duplicates));
+		line_want(l, "duplicates", SUM(duplicates));
 	if (value_of(l->p, "posted_duplicates_at_most")) { /* a bound, and a tight one: interrupts are alike, too */
 		uint64_t interrupts = 0;
 		for (uint32_t i = 0; i < t->ndevices; i++)
@@ -553,34 +109,36 @@ static void judge_summary(struct judge *j)
 		if (seen_again < t->posted_twice || seen_again > t->posted_twice + interrupts / 2 + 2)
 			fail_msg("trace %u: %llu posted requests may be duplicates, and %llu are", l->trace,
 				 (unsigned long long)seen_again, (unsigned long long)t->posted_twice);
-		want(l, "posted_duplicates_at_most", seen_again);
+		line_want(l, "posted_duplicates_at_most", seen_again);
 	} else {
 		assert_int_equal(t->posted_twice, 0);
 	}
-	want(l, "padding", 0);
-	want(l, "devices", t->ndevices);
-	want(l, "span", span);
-	if (t->gaps || !t->w[0].wide)
-		want(l, "span_at_least", 1);
+	line_want(l, "padding", 0);
+	line_want(l, "devices", t->ndevices);
+	line_want(l, "span", span);
+	if (t->gaps || !t->w[0].wide || t->w[0].delta) /* deltas are of the records that are there */
+		line_want(l, "span_at_least", 1);
 	if (t->gaps) {
-		want(l, "gaps", t->gaps);
-		want(l, "gap_bytes", gap_bytes);
-		want(l, "cut", t->cut);
-		want(l, "after_gap", t->behind);
+		line_want(l, "gaps", t->gaps);
+		line_want(l, "gap_bytes", gap_bytes);
+		line_want(l, "cut", t->cut);
+		line_want(l, "after_gap", t->behind);
 	}
-	want(l, "posted", SUM(posted));
-	want(l, "non_posted", SUM(non_posted));
-	want(l, "completions", SUM(completions));
-	want(l, "reserved", 0);
-	want(l, "matched", 1);
-	want(l, "answered", SUM_WHO(answered));
-	want(l, "failed", SUM_WHO(failed));
-	want(l, "unanswered", SUM_WHO(unanswered));
-	want(l, "given_up", SUM_WHO(given_up));
-	want(l, "unanswerable", SUM_WHO(unanswerable));
-	want(l, "unexpected_completions", 0);
-	want(l, "requestless", SUM(requestless));
-	want(l, "tag_reuse", SUM_WHO(given_up));
+	if (SUM_WHO(given_up) || t->broken || (t->last.n && t->oldest / 2 > (uint64_t)rank(&t->last, 1000)))
+		line_want(l, "records_may_be_missing", 1);
+	line_want(l, "posted", SUM(posted));
+	line_want(l, "non_posted", SUM(non_posted));
+	line_want(l, "completions", SUM(completions));
+	line_want(l, "reserved", 0);
+	line_want(l, "matched", 1);
+	line_want(l, "answered", SUM_WHO(answered));
+	line_want(l, "failed", SUM_WHO(failed));
+	line_want(l, "unanswered", SUM_WHO(unanswered));
+	line_want(l, "given_up", SUM_WHO(given_up));
+	line_want(l, "unanswerable", SUM_WHO(unanswerable));
+	line_want(l, "unexpected_completions", 0);
+	line_want(l, "requestless", SUM(requestless));
+	line_want(l, "tag_reuse", SUM_WHO(given_up));
 	want_near(l, "outstanding_mean", SUM(non_posted) > SUM_WHO(unanswerable) ? outstanding(most) : (double)NAN,
 		  1e-8);
 	want_peak(j, most->peak);
@@ -595,12 +153,12 @@ static void judge_device(struct judge *j)
 {
 	const struct device *d = &j->t->d[device_of(j->l.p)];
 
-	want(&j->l, "records", d->records);
-	want(&j->l, "posted", d->posted);
-	want(&j->l, "non_posted", d->non_posted);
-	want(&j->l, "completions", d->completions);
-	want(&j->l, "span", d->span);
-	want(&j->l, "format_dw", j->t->w[0].wide ? 8 : 4);
+	line_want(&j->l, "records", d->records);
+	line_want(&j->l, "posted", d->posted);
+	line_want(&j->l, "non_posted", d->non_posted);
+	line_want(&j->l, "completions", d->completions);
+	line_want(&j->l, "span", d->span);
+	line_want(&j->l, "format_dw", j->t->w[0].wide ? 8 : 4);
 	want_near(&j->l, "outstanding_mean", outstanding(d), 1e-8);
 	want_peak(j, d->peak);
 }
@@ -612,7 +170,7 @@ static void judge_place(struct judge *j, const char *key, const struct event *e)
 
 	if (memcmp(j->file + at, e->record, e->whole) != 0)
 		fail_msg("trace %u: %s is not the place: %.200s", j->l.trace, key, j->l.p);
-	want(&j->l, key, at);
+	line_want(&j->l, key, at);
 }
 
 static void judge_gap(struct judge *j)
@@ -624,10 +182,10 @@ static void judge_gap(struct judge *j)
 		if (j->t->gap[i].device == device_of(j->l.p) && j->t->gap[i].time == number_of(j->l.p, "time"))
 			h = &j->t->gap[i];
 	assert_non_null(h);
-	want(&j->l, "time", h->time);
-	want(&j->l, "bytes", h->bytes);
-	want(&j->l, "passed_over", 0);
-	want(&j->l, "cut", h->cut);
+	line_want(&j->l, "time", h->time);
+	line_want(&j->l, "bytes", h->bytes);
+	line_want(&j->l, "passed_over", 0);
+	line_want(&j->l, "cut", h->cut);
 	want_near(&j->l, "until", w->wide && !w->delta ? (double)h->behind->seen : (double)NAN, 0);
 	judge_place(j, "offset", h->behind);
 }
@@ -640,12 +198,12 @@ static void judge_type(struct judge *j)
 	while (i < TYPES && !text_is(j->l.p, "name", types[i].name))
 		i++;
 	assert_true(i < TYPES);
-	want(&j->l, "tlps", t->tlps[i]);
+	line_want(&j->l, "tlps", t->tlps[i]);
 	want_share(&j->l, "share", t->tlps[i], SUM(records) - SUM(duplicates));
-	want(&j->l, "posted_duplicates_at_most", number_of(j->l.p, "posted_duplicates_at_most"));
-	want(&j->l, "bytes", t->bytes[i]);
+	line_want(&j->l, "posted_duplicates_at_most", number_of(j->l.p, "posted_duplicates_at_most"));
+	line_want(&j->l, "bytes", t->bytes[i]);
 	want_share(&j->l, "mean", t->bytes[i], t->bytes[i] ? t->tlps[i] : 0);
-	want(&j->l, "relaxed", t->relaxed[i]);
+	line_want(&j->l, "relaxed", t->relaxed[i]);
 }
 
 static void want_latencies(struct judge *j, struct latencies *of)
@@ -671,49 +229,49 @@ static void judge_requester(struct judge *j)
 	struct requester *r = &j->t->d[device_of(j->l.p)].who[who_of(j->l.p)];
 	struct line *l = &j->l;
 
-	want(l, "tlps", r->tlps);
-	want(l, "reads", r->reads);
-	want(l, "writes", r->writes);
-	want(l, "read_bytes", r->read_bytes);
-	want(l, "written_bytes", r->written_bytes);
+	line_want(l, "tlps", r->tlps);
+	line_want(l, "reads", r->reads);
+	line_want(l, "writes", r->writes);
+	line_want(l, "read_bytes", r->read_bytes);
+	line_want(l, "written_bytes", r->written_bytes);
 	want_latencies(j, &r->latency);
-	want(l, "completions", r->completions);
-	want(l, "atomics", r->atomics);
-	want(l, "messages", r->messages);
-	want(l, "answered", r->answered);
-	want(l, "unanswered", r->unanswered);
-	want(l, "failed", r->failed);
+	line_want(l, "completions", r->completions);
+	line_want(l, "atomics", r->atomics);
+	line_want(l, "messages", r->messages);
+	line_want(l, "answered", r->answered);
+	line_want(l, "unanswered", r->unanswered);
+	line_want(l, "failed", r->failed);
 	if (r->unanswerable && !lacks_answers(&j->t->w[0]))
 		want_near(l, "outstanding_peak", (double)NAN, 0);
 	else
 		want_peak(j, r->peak);
-	want(l, "asked_bytes", r->asked_bytes);
-	want(l, "largest_read", r->largest_read);
-	want(l, "largest_write", r->largest_write);
-	want(l, "given_up", r->given_up);
-	want(l, "cut", r->cut);
-	want(l, "unanswerable", r->unanswerable);
+	line_want(l, "asked_bytes", r->asked_bytes);
+	line_want(l, "largest_read", r->largest_read);
+	line_want(l, "largest_write", r->largest_write);
+	line_want(l, "given_up", r->given_up);
+	line_want(l, "cut", r->cut);
+	line_want(l, "unanswerable", r->unanswerable);
 	/* a bound, and a tight one: interrupts are alike, too */
 	uint64_t again = number_of(l->p, "posted_duplicates_at_most"),
 		 interrupts = j->t->d[device_of(l->p)].target[who_of(l->p)].tlps;
 	if (again < r->posted_twice || again > r->posted_twice + interrupts / 2 + 2)
 		fail_msg("trace %u: %llu of its posted requests are duplicates: %.300s", l->trace,
 			 (unsigned long long)r->posted_twice, l->p);
-	want(l, "posted_duplicates_at_most", again);
+	line_want(l, "posted_duplicates_at_most", again);
 }
 
 static void judge_completer(struct judge *j)
 {
 	struct completer *c = &j->t->d[device_of(j->l.p)].completer[text_is(j->l.p, "completer", "00:11.0")];
 
-	want(&j->l, "completions", c->completions);
-	want(&j->l, "bytes", c->bytes);
-	want(&j->l, "largest", c->largest);
+	line_want(&j->l, "completions", c->completions);
+	line_want(&j->l, "bytes", c->bytes);
+	line_want(&j->l, "largest", c->largest);
 	want_latencies(j, &c->latency);
-	want(&j->l, "ur", c->status[UR]);
-	want(&j->l, "crs", 0);
-	want(&j->l, "ca", c->status[CA]);
-	want(&j->l, "sc", c->status[0]);
+	line_want(&j->l, "ur", c->status[UR]);
+	line_want(&j->l, "crs", 0);
+	line_want(&j->l, "ca", c->status[CA]);
+	line_want(&j->l, "sc", c->status[0]);
 }
 
 static struct latencies *latencies_of(struct judge *j)
@@ -728,7 +286,7 @@ static void judge_latency(struct judge *j)
 	struct latencies *of = latencies_of(j);
 	struct line *l = &j->l;
 
-	want(l, "requests", of->n);
+	line_want(l, "requests", of->n);
 	want_near(l, "min", rank(of, 0), 0);
 	want_share(l, "mean", of->sum, of->n);
 	want_near(l, "p50", rank(of, 500), 0.01);
@@ -837,7 +395,7 @@ static uint32_t fault_of(const char *line)
 
 static void judge_error(struct judge *j)
 {
-	want(&j->l, "count", j->t->faults[fault_of(j->l.p)]);
+	line_want(&j->l, "count", j->t->faults[fault_of(j->l.p)]);
 }
 
 static void judge_error_log(struct judge *j)
@@ -859,8 +417,8 @@ static void judge_error_log(struct judge *j)
 			text_is(j->l.p, "completer", t->w[r->device].t[r->e->txn].completer ? "00:11.0" : "00:10.0"));
 	else
 		want_near(&j->l, "completer", (double)NAN, 0);
-	want(&j->l, "time", r->e->seen);
-	want(&j->l, "tag", posted ? 0 : t->w[r->device].t[r->e->txn].tag);
+	line_want(&j->l, "time", r->e->seen);
+	line_want(&j->l, "tag", posted ? 0 : t->w[r->device].t[r->e->txn].tag);
 	judge_place(j, "offset", r->e);
 	if (!open) {
 		want_near(&j->l, "request", (double)NAN, 0);
@@ -870,7 +428,7 @@ static void judge_error_log(struct judge *j)
 		return;
 	}
 	assert_true(text_is(j->l.p, "request", types[r->x->asked->type].name));
-	want(&j->l, "address", r->x->asked->address);
+	line_want(&j->l, "address", r->x->asked->address);
 	want_near(&j->l, "latency", r->fault == UNANSWERED ? (double)NAN : (double)(r->e->seen - r->x->asked->seen), 0);
 	judge_place(j, "request_offset", r->x->asked);
 }
@@ -889,10 +447,10 @@ static void judge_link(struct judge *j)
 	}
 	written = t->whole[WRITE32] + t->whole[WRITE64];
 	asked = t->whole[READ32] + t->whole[READ64];
-	want(&j->l, "payload_bytes", payload);
-	want(&j->l, "useful_bytes", useful);
-	want(&j->l, "header_bytes", headers);
-	want(&j->l, "framing_bytes", 8 * tlps);
+	line_want(&j->l, "payload_bytes", payload);
+	line_want(&j->l, "useful_bytes", useful);
+	line_want(&j->l, "header_bytes", headers);
+	line_want(&j->l, "framing_bytes", 8 * tlps);
 	want_share(&j->l, "efficiency", useful, payload + headers + 8 * tlps);
 	want_share(&j->l, "write_enabled", t->bytes[WRITE32] + t->bytes[WRITE64], written);
 	want_share(&j->l, "read_enabled", t->bytes[READ32] + t->bytes[READ64], asked);
@@ -904,13 +462,13 @@ static void judge_size(struct judge *j)
 	static const char *const key[] = { "reads", "writes", "completions" };
 	uint64_t from = number_of(j->l.p, "from") / 4, to = number_of(j->l.p, "to") / 4;
 
-	want(&j->l, "from", 4 * from);
-	want(&j->l, "to", 4 * to);
+	line_want(&j->l, "from", 4 * from);
+	line_want(&j->l, "to", 4 * to);
 	for (uint32_t k = 0; k < COUNT(key); k++) {
 		uint64_t n = 0;
 		for (uint64_t i = from; i <= to; i++)
 			n += j->t->size[k][i];
-		want(&j->l, key[k], n);
+		line_want(&j->l, key[k], n);
 	}
 }
 
@@ -933,9 +491,9 @@ static void judge_split(struct judge *j)
 	want_near(&j->l, "mps", limit_of(t->size[1], t->size[2]), 0);
 	want_near(&j->l, "mrrs", limit_of(t->size[0], t->size[0]), 0);
 	want_near(&j->l, "rcb", t->ends[1] ? 64 : t->ends[0] ? 128 : (double)NAN, 0);
-	want(&j->l, "ends_128", t->ends[0]);
-	want(&j->l, "ends_64", t->ends[1]);
-	want(&j->l, "ends_odd", t->ends[2]);
+	line_want(&j->l, "ends_128", t->ends[0]);
+	line_want(&j->l, "ends_64", t->ends[1]);
+	line_want(&j->l, "ends_odd", t->ends[2]);
 }
 
 static void judge_page(struct judge *j)
@@ -947,11 +505,11 @@ static void judge_page(struct judge *j)
 	while (i < d->npages && d->page[i].address != address)
 		i++;
 	assert_true(i < d->npages);
-	want(&j->l, "address", address);
-	want(&j->l, "tlps", d->page[i].tlps);
-	want(&j->l, "read_bytes", d->page[i].read);
-	want(&j->l, "written_bytes", d->page[i].written);
-	want(&j->l, "several", d->page[i].several);
+	line_want(&j->l, "address", address);
+	line_want(&j->l, "tlps", d->page[i].tlps);
+	line_want(&j->l, "read_bytes", d->page[i].read);
+	line_want(&j->l, "written_bytes", d->page[i].written);
+	line_want(&j->l, "several", d->page[i].several);
 }
 
 static void judge_msi(struct judge *j)
@@ -964,18 +522,18 @@ static void judge_msi(struct judge *j)
 		k++;
 	assert_true(k < WHO && k == who_of(j->l.p));
 	const struct place *p = &d->target[k];
-	want(&j->l, "address", address);
-	want(&j->l, "writes", p->tlps);
-	want(&j->l, "mean_interval", (p->last - p->first) / (p->tlps - 1));
+	line_want(&j->l, "address", address);
+	line_want(&j->l, "writes", p->tlps);
+	line_want(&j->l, "mean_interval", (p->last - p->first) / (p->tlps - 1));
 	want_share(&j->l, "per_million", 1000000 * (p->tlps - 1), p->last - p->first);
-	want(&j->l, "first", p->first);
-	want(&j->l, "last", p->last);
+	line_want(&j->l, "first", p->first);
+	line_want(&j->l, "last", p->last);
 }
 
 static void judge_message(struct judge *j)
 {
-	want(&j->l, "code", INTA);
-	want(&j->l, "count", j->t->messages);
+	line_want(&j->l, "code", INTA);
+	line_want(&j->l, "count", j->t->messages);
 }
 
 static void judge_message_log(struct judge *j)
@@ -986,8 +544,8 @@ static void judge_message_log(struct judge *j)
 	while (i < w->n && (w->e[i].type != MESSAGE || w->e[i].missing || w->e[i].seen != number_of(j->l.p, "time")))
 		i++;
 	assert_true(i < w->n && who_of(j->l.p) == w->e[i].who);
-	want(&j->l, "time", w->e[i].seen);
-	want(&j->l, "code", INTA);
+	line_want(&j->l, "time", w->e[i].seen);
+	line_want(&j->l, "code", INTA);
 	judge_place(j, "offset", &w->e[i]);
 }
 
@@ -1025,7 +583,7 @@ static void judge_left_out(struct judge *j)
 	sscanf(value_of(j->l.p, "of"), "\"%31[a-z_]", of);
 	uint64_t all = rows_of(j->t, of), rows = number_of(j->l.p, "rows");
 	assert_true(strcmp(of, "error_log") == 0 ? rows < all : rows == all - ROWS);
-	want(&j->l, "rows", rows);
+	line_want(&j->l, "rows", rows);
 }
 
 static void judge_bars(struct judge *j)
@@ -1102,6 +660,22 @@ static int memory_put(void *arg, const void *p, size_t n)
 {
 	buf_put(arg, p, n);
 	return 0;
+}
+
+static void make(struct world *w)
+{
+	make_packets(w);
+	show_packets(w);
+}
+
+static void make_gaps(struct world *w, uint32_t n)
+{
+	for (uint32_t k = 1; k <= n; k++) {
+		uint32_t from = k * w->n / 3 + below(w, 50), to = from + 5 + below(w, 60);
+
+		for (uint32_t i = from; i < to && to < w->n; i++)
+			w->e[i].missing = true;
+	}
 }
 
 static void trace_write(struct truth *t, uint32_t trace, struct buf *file)

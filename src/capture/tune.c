@@ -121,6 +121,12 @@ void tune_event(const struct tune *t, enum view view, char *ret, size_t n)
 	snprintf(ret, n, "%s/filter=0x%05x,type=7,direction=%u,format=0/", t->name, t->ports, direction[view]);
 }
 
+/* The host's view holds what goes out to devices, so requests between devices too. */
+static bool tune_judges(const struct tune *t, const struct tlp *request)
+{
+	return t->view != VIEW_HOST || !(t->function[request->requester / 8] >> request->requester % 8 & 1);
+}
+
 static void take_record(struct tune *t, const uint8_t *record)
 {
 	const struct ptt_decode_opts how = { .format = PTT_4DW, .time = t->time };
@@ -132,7 +138,7 @@ static void take_record(struct tune *t, const uint8_t *record)
 	t->f.records++;
 	if (tlp_type_at(tlp.type_index)->data && what != PTT_DUPLICATE)
 		t->f.payload += tlp.length_dw * UINT64_C(4);
-	if (what == PTT_DONE && pair.t.status == 0) {
+	if (what == PTT_DONE && pair.t.status == 0 && tune_judges(t, &pair.request)) {
 		t->f.answered++;
 		t->f.ticks += pair.t.latency;
 	}
@@ -195,6 +201,7 @@ static int tune_take_trace(struct tune *t, enum view view)
 		return plat_oom(t->p);
 	tune_event(t, view, event, sizeof(event));
 	ptt_match_twice(t->match, 0, view == VIEW_DEVICES);
+	t->view = view;
 	t->clock = (struct ptt_clock){ 0 };
 	t->f = (struct figures){ 0 };
 	t->p->o.note = t->ndone ? NULL : note; /* once is enough */
@@ -422,9 +429,14 @@ static int tune_find_best(struct tune *t)
 	if (rc < 0)
 		return rc;
 	pmu += t->device;
-	for (uint32_t i = 0; i < pmu->nfilters; i++)
+	for (uint32_t i = 0; i < pmu->nfilters; i++) {
+		const uint32_t value = pmu->filter[i].value;
+
 		if (pmu->filter[i].port)
-			t->ports |= pmu->filter[i].value;
+			t->ports |= value;
+		else if (value < 1 << 16)
+			t->function[value / 8] |= (uint8_t)(1u << value % 8);
+	}
 	if (!t->ports)
 		return plat_fail(t->p, TALLY_ENOTSUP, "%s has no root port to trace", pmu->name);
 	snprintf(t->name, sizeof(t->name), "%s", pmu->name);

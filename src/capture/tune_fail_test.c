@@ -11,8 +11,8 @@
 /* Tunes; it fails as said, and what was there is there. */
 static void fails(struct bench *b, int code, const char *words)
 {
-	struct tally_platform *p = around(b, "kunpeng");
-	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_platform *p = bench_platform(b, "kunpeng");
+	struct tally_tune_opts o = bench_opts(b, TALLY_GOAL_THROUGHPUT);
 
 	assert_int_equal(tally_tune(p, &o, NULL), -code);
 	said(p, words);
@@ -27,7 +27,7 @@ static uint32_t calls_of_a_whole_run(bool sets)
 	struct bench *b = bench_with_a_way();
 	uint32_t n;
 
-	assert_int_equal(tune(b, TALLY_GOAL_THROUGHPUT), 0);
+	assert_int_equal(bench_tune(b, TALLY_GOAL_THROUGHPUT), 0);
 	assert_memory_equal(b->value, ((const uint32_t[]){ 2, 1, 0, 0, 2 }), sizeof(b->value));
 	n = sets ? b->sets : b->starts;
 	bench_free(b);
@@ -55,8 +55,8 @@ static void a_set_that_fails_is_undone(void **state)
 static void what_could_not_be_put_back_is_said(void **state)
 {
 	struct bench *b = bench_with_a_way();
-	struct tally_platform *p = around(b, "kunpeng");
-	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_platform *p = bench_platform(b, "kunpeng");
+	struct tally_tune_opts o = bench_opts(b, TALLY_GOAL_THROUGHPUT);
 
 	(void)state;
 	b->bad_set = 2;
@@ -97,8 +97,8 @@ static int stop_at_fifth(void *arg, uint64_t done, uint64_t total)
 static void who_watches_may_stop_it(void **state)
 {
 	struct bench *b = bench_with_a_way();
-	struct tally_platform *p = around(b, "kunpeng");
-	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_platform *p = bench_platform(b, "kunpeng");
+	struct tally_tune_opts o = bench_opts(b, TALLY_GOAL_THROUGHPUT);
 
 	(void)state;
 	o.progress = stop_at_fifth;
@@ -113,8 +113,8 @@ static void who_watches_may_stop_it(void **state)
 static void a_table_that_nobody_takes_is_a_failure(void **state)
 {
 	struct bench *b = bench_with_a_way();
-	struct tally_platform *p = around(b, "kunpeng");
-	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_platform *p = bench_platform(b, "kunpeng");
+	struct tally_tune_opts o = bench_opts(b, TALLY_GOAL_THROUGHPUT);
 
 	(void)state;
 	o.to.out = refuse;
@@ -133,8 +133,8 @@ static void out_of_memory_is_undone(void **state)
 	(void)state;
 	for (n = 1;; n++) {
 		struct bench *b = bench_with_a_way();
-		struct tally_platform *p = around(b, "kunpeng");
-		struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
+		struct tally_platform *p = bench_platform(b, "kunpeng");
+		struct tally_tune_opts o = bench_opts(b, TALLY_GOAL_THROUGHPUT);
 		int rc;
 
 		buf_puts(&b->out, "");
@@ -169,8 +169,8 @@ static int tune_command(struct bench *b, const char *on, char *const argv[], str
 	struct tally_tune_opts o;
 	int rc;
 
-	*p = around(b, on);
-	o = asked(b, TALLY_GOAL_THROUGHPUT);
+	*p = bench_platform(b, on);
+	o = bench_opts(b, TALLY_GOAL_THROUGHPUT);
 	o.argv = argv;
 	o.duration_ns = 0;
 	rc = tally_tune(*p, &o, &result);

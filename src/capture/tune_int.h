@@ -37,7 +37,8 @@ struct tune {
 	struct tally_platform *p;
 	struct tally_tune_opts o;
 	struct tally_tune_result result;
-	uint32_t device, ports; /* ports: the filter that takes all root ports */
+	uint32_t device, ports;          /* ports: the filter that takes all root ports */
+	uint8_t function[(1 << 16) / 8]; /* a bit of each requester id: a device's below these ports */
 	char name[32];
 	struct setting before, now, best; /* now: as far as it is known */
 	struct measured done[MEASURES_MOST];
@@ -50,6 +51,7 @@ struct tune {
 	uint8_t time; /* enum ptt_time */
 	bool settled, sure;
 	/* of the measurement at hand */
+	enum view view;
 	struct ptt_match *match;
 	struct ptt_clock clock;
 	struct figures f;

@@ -5,7 +5,7 @@
 
 /* ---- what settings give --------------------------------------------------------------------------------- */
 
-static uint32_t weight(uint32_t v)
+static uint32_t weight_of(uint32_t v)
 {
 	return 1u << v;
 }
@@ -17,21 +17,21 @@ static uint32_t full_direction(const struct bench *b)
 	uint64_t bytes = 0, time = 0, mark = 1u << 2 * b->value[PTT_TUNE_tx_alloc_buf_level];
 
 	for (int i = 0; i < 3; i++) {
-		bytes += 1000 * weight(b->value[i]) * b->a[i];
-		time += weight(b->value[i]) * (1000 * b->a[3 + i] + 1000 * b->a[6] / mark);
+		bytes += 1000 * weight_of(b->value[i]) * b->a[i];
+		time += weight_of(b->value[i]) * (1000 * b->a[3 + i] + 1000 * b->a[6] / mark);
 	}
 	return (uint32_t)(bytes * 4000 / time);
 }
 
-static uint32_t flat(const struct bench *b)
+static uint32_t rate_flat(const struct bench *b)
 {
 	(void)b;
 	return 1000;
 }
 
-static uint32_t noisy(const struct bench *b)
+static uint32_t rate_noisy(const struct bench *b)
 {
-	return 1000 + chance((struct bench *)b, 50);
+	return 1000 + bench_chance((struct bench *)b, 50);
 }
 
 static uint32_t faster_each_time(const struct bench *b)
@@ -52,7 +52,7 @@ static uint32_t by_watermarks(const struct bench *b, uint32_t direction)
 
 /* ---- the search ------------------------------------------------------------------------------------------- */
 
-static void at(uint32_t v[static PTT_TUNES], uint32_t i)
+static void settings_at(uint32_t v[static PTT_TUNES], uint32_t i)
 {
 	for (int t = 0; t < PTT_TUNES; t++, i /= 3)
 		v[t] = i % 3;
@@ -68,18 +68,18 @@ static void the_best_of_all_243_is_found_from_anywhere(void **state)
 		uint32_t from[PTT_TUNES], most = 0;
 
 		for (int k = 0; k < 3; k++)
-			b->a[k] = chance(b, 3) ? 4 * chance(b, 64) : 0;
-		b->a[chance(b, 3)] = 256;
+			b->a[k] = bench_chance(b, 3) ? 4 * bench_chance(b, 64) : 0;
+		b->a[bench_chance(b, 3)] = 256;
 		for (int k = 0; k < 3; k++)
 			b->a[3 + k] = 6 + b->a[k] / 4;
 		b->a[6] = 12;
 		for (uint32_t s = 0; s < 243; s++) {
-			at(b->value, s);
+			settings_at(b->value, s);
 			most = full_direction(b) > most ? full_direction(b) : most;
 		}
-		at(from, chance(b, 243));
+		settings_at(from, bench_chance(b, 243));
 		start_from(b, from);
-		assert_int_equal(tune(b, TALLY_GOAL_THROUGHPUT), 0);
+		assert_int_equal(bench_tune(b, TALLY_GOAL_THROUGHPUT), 0);
 		if (full_direction(b) * 100 < most * 99)
 			fail_msg("%d: %u, and %u can be had: %s", i, full_direction(b), most, b->out.p);
 	}
@@ -95,7 +95,7 @@ static void latency_is_judged_where_the_answers_pass(void **state)
 	for (int delta = 0; delta < 2; delta++) {
 		b->delta = delta;
 		start_from(b, (const uint32_t[]){ 1, 1, 1, 2, 2 });
-		assert_int_equal(tune(b, TALLY_GOAL_LATENCY), 0);
+		assert_int_equal(bench_tune(b, TALLY_GOAL_LATENCY), 0);
 		assert_memory_equal(b->value, ((const uint32_t[]){ 1, 1, 1, 0, 0 }), sizeof(b->value));
 		has(&b->out, delta ? "deltas" : "absolute");
 	}
@@ -110,19 +110,19 @@ static void a_view_without_answers_judges_nothing(void **state)
 	b->ticks = by_watermarks;
 	b->reads[1] = 0;
 	start_from(b, (const uint32_t[]){ 1, 1, 1, 2, 2 });
-	assert_int_equal(tune(b, TALLY_GOAL_LATENCY), 0);
+	assert_int_equal(bench_tune(b, TALLY_GOAL_LATENCY), 0);
 	assert_memory_equal(b->value, ((const uint32_t[]){ 1, 1, 1, 2, 0 }), sizeof(b->value));
 	b->reads[1] = READS;
 	b->reads[0] = 0;
 	start_from(b, (const uint32_t[]){ 1, 1, 1, 2, 2 });
-	assert_int_equal(tune(b, TALLY_GOAL_LATENCY), 0);
+	assert_int_equal(bench_tune(b, TALLY_GOAL_LATENCY), 0);
 	assert_memory_equal(b->value, ((const uint32_t[]){ 1, 1, 1, 0, 2 }), sizeof(b->value));
 	bench_free(b);
 }
 
 static void what_is_not_better_is_left_alone(void **state)
 {
-	static uint32_t (*const same[])(const struct bench *b) = { flat, faster_each_time, slower_each_time,
+	static uint32_t (*const same[])(const struct bench *b) = { rate_flat, faster_each_time, slower_each_time,
 								   hardly_better };
 	struct bench *b = bench_new();
 
@@ -130,7 +130,7 @@ static void what_is_not_better_is_left_alone(void **state)
 	for (size_t i = 0; i < COUNT(same); i++) {
 		b->writes = same[i];
 		b->starts = 0;
-		assert_int_equal(tune(b, TALLY_GOAL_THROUGHPUT), 0);
+		assert_int_equal(bench_tune(b, TALLY_GOAL_THROUGHPUT), 0);
 		as_it_was(b);
 		has(&b->out, "Nothing better was found in ");
 		has_not(&b->out, "best");
@@ -140,28 +140,29 @@ static void what_is_not_better_is_left_alone(void **state)
 }
 
 /* Noise of all kinds: alike each time, with outliers, in bursts, and such that drifts. b->a[7] remembers. */
-static uint32_t outliers(const struct bench *b)
+static uint32_t rate_outliers(const struct bench *b)
 {
-	return chance((struct bench *)b, 8) ? 1000 + chance((struct bench *)b, 20) :
-					      600 + chance((struct bench *)b, 400);
+	return bench_chance((struct bench *)b, 8) ? 1000 + bench_chance((struct bench *)b, 20) :
+						    600 + bench_chance((struct bench *)b, 400);
 }
 
-static uint32_t bursts(const struct bench *b)
+static uint32_t rate_bursts(const struct bench *b)
 {
-	return 900 + 200 * (b->starts / 7 % 2) + chance((struct bench *)b, 20);
+	return 900 + 200 * (b->starts / 7 % 2) + bench_chance((struct bench *)b, 20);
 }
 
-static uint32_t wanders(const struct bench *b)
+static uint32_t rate_wanders(const struct bench *b)
 {
 	struct bench *w = (struct bench *)b;
 
-	w->a[7] = (w->a[7] * 9 + chance(w, 1000)) / 10;
+	w->a[7] = (w->a[7] * 9 + bench_chance(w, 1000)) / 10;
 	return 900 + (uint32_t)w->a[7];
 }
 
 static void a_setting_that_does_nothing_is_believed_in_one_run_of_a_thousand_at_most(void **state)
 {
-	static uint32_t (*const noises[])(const struct bench *b) = { noisy, outliers, bursts, wanders };
+	static uint32_t (*const noises[])(const struct bench *b) = { rate_noisy, rate_outliers, rate_bursts,
+								     rate_wanders };
 	struct bench *b = bench_new();
 	uint32_t changed = 0;
 
@@ -169,7 +170,7 @@ static void a_setting_that_does_nothing_is_believed_in_one_run_of_a_thousand_at_
 	for (int i = 0; i < 400; i++) {
 		b->writes = noises[i % 4];
 		start_from(b, AT_RESET);
-		assert_int_equal(tune(b, TALLY_GOAL_THROUGHPUT), 0);
+		assert_int_equal(bench_tune(b, TALLY_GOAL_THROUGHPUT), 0);
 		changed += memcmp(b->value, b->first, sizeof(b->value)) != 0;
 	}
 	assert_in_range(changed, 0, 1);
@@ -179,7 +180,7 @@ static void a_setting_that_does_nothing_is_believed_in_one_run_of_a_thousand_at_
 /* 3 % more with one weight, in noise of as much. */
 static uint32_t three_per_cent(const struct bench *b)
 {
-	return (b->value[PTT_TUNE_qos_tx_p] == 2 ? 1030 : 1000) + chance((struct bench *)b, 31);
+	return (b->value[PTT_TUNE_qos_tx_p] == 2 ? 1030 : 1000) + bench_chance((struct bench *)b, 31);
 }
 
 static void a_gain_of_three_per_cent_is_found_in_noise(void **state)
@@ -190,7 +191,7 @@ static void a_gain_of_three_per_cent_is_found_in_noise(void **state)
 	b->writes = three_per_cent;
 	for (int i = 0; i < 40; i++) {
 		start_from(b, AT_RESET);
-		assert_int_equal(tune(b, TALLY_GOAL_THROUGHPUT), 0);
+		assert_int_equal(bench_tune(b, TALLY_GOAL_THROUGHPUT), 0);
 		assert_int_equal(b->value[PTT_TUNE_qos_tx_p], 2);
 	}
 	bench_free(b);
@@ -260,13 +261,40 @@ static void few_of_the_settings_are_measured(void **state)
 	struct bench *b = bench_new();
 
 	(void)state;
-	b->writes = flat;
-	assert_int_equal(tune(b, TALLY_GOAL_THROUGHPUT), 0);
+	b->writes = rate_flat;
+	assert_int_equal(bench_tune(b, TALLY_GOAL_THROUGHPUT), 0);
 	assert_int_equal(b->starts, 1 + 2 + 3 * 2); /* what is there; rx up; each weight up and down */
 	start_from(b, (const uint32_t[]){ 2, 2, 2, 2, 2 });
 	b->starts = 0;
-	assert_int_equal(tune(b, TALLY_GOAL_THROUGHPUT), 0);
+	assert_int_equal(bench_tune(b, TALLY_GOAL_THROUGHPUT), 0);
 	assert_int_equal(b->starts, 1 + 3 * 2);
+	bench_free(b);
+}
+
+/* More for completions and for non-posted requests is better. Weights 2, 2, 2 are 1, 1, 1; a[7]: how often they were set. */
+static uint32_t two_weights(const struct bench *b)
+{
+	bool completions = b->value[PTT_TUNE_qos_tx_cpl] == 2, reads = b->value[PTT_TUNE_qos_tx_np] == 2;
+
+	if (completions && reads && b->value[PTT_TUNE_qos_tx_p] == 2) {
+		((struct bench *)b)->a[7]++;
+		return 1000;
+	}
+	return 1000 + 100 * completions + 100 * reads;
+}
+
+static void weights_that_are_all_alike_were_measured_once_more(void **state)
+{
+	struct bench *b = bench_new();
+
+	(void)state;
+	b->writes = two_weights;
+	b->a[7] = 0;
+	start_from(b, (const uint32_t[]){ 1, 1, 1, 2, 2 });
+	assert_int_equal(bench_tune(b, TALLY_GOAL_THROUGHPUT), 0);
+	assert_int_equal(b->value[PTT_TUNE_qos_tx_cpl], 2);
+	assert_int_equal(b->value[PTT_TUNE_qos_tx_np], 2);
+	assert_int_equal(b->a[7], 0);
 	bench_free(b);
 }
 
@@ -278,7 +306,7 @@ struct forecast_case {
 	uint64_t duration_ns;
 };
 
-static uint64_t promise(const struct forecast_case *m, const uint32_t v[static PTT_TUNES])
+static uint64_t forecast_promise(const struct forecast_case *m, const uint32_t v[static PTT_TUNES])
 {
 	struct kunpeng_forecast f;
 	uint8_t tuned[PTT_TUNES];
@@ -330,13 +358,13 @@ static void tune_model(const struct forecast_case *m, uint32_t seed, const uint3
 	read_all(p, found);
 	tally_platform_close(p);
 	for (uint32_t i = 0; i < 243; i++) {
-		at(v, i);
-		most = promise(m, v) > most ? promise(m, v) : most;
+		settings_at(v, i);
+		most = forecast_promise(m, v) > most ? forecast_promise(m, v) : most;
 	}
-	if (promise(m, found) * 100 < most * 99)
+	if (forecast_promise(m, found) * 100 < most * 99)
 		fail_msg("%s from %u%u%u%u%u: %u%u%u%u%u promises %llu, not %llu", on, from[0], from[1], from[2],
 			 from[3], from[4], found[0], found[1], found[2], found[3], found[4],
-			 (unsigned long long)promise(m, found), (unsigned long long)most);
+			 (unsigned long long)forecast_promise(m, found), (unsigned long long)most);
 }
 
 static void the_model_is_tuned_to_what_its_forecast_says_is_best(void **state)
@@ -358,7 +386,7 @@ static void the_model_is_tuned_to_what_its_forecast_says_is_best(void **state)
 
 static void run_from_first(struct bench *b, struct tally_tune_opts *o, uint32_t form)
 {
-	struct tally_platform *p = around(b, "kunpeng");
+	struct tally_platform *p = bench_platform(b, "kunpeng");
 
 	buf_clear(&b->out);
 	start_from(b, b->first);
@@ -367,7 +395,7 @@ static void run_from_first(struct bench *b, struct tally_tune_opts *o, uint32_t 
 	tally_platform_close(p);
 }
 
-static void looks(struct bench *b, const char *want)
+static void table_looks(struct bench *b, const char *want)
 {
 	if (strcmp(b->out.p, want))
 		fail_msg("%s", b->out.p);
@@ -376,28 +404,28 @@ static void looks(struct bench *b, const char *want)
 static void the_table_has_three_forms(void **state)
 {
 	struct bench *b = bench_with_a_way();
-	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_tune_opts o = bench_opts(b, TALLY_GOAL_THROUGHPUT);
 
 	(void)state;
 	start_from(b, (const uint32_t[]){ 2, 2, 1, 2, 2 });
 	run_from_first(b, &o, TALLY_FORMAT_TEXT);
-	looks(b, "hisi_ptt0_2 for throughput: payload per second\n"
-		 "\n"
-		 "cpl np  p rx tx times   MiB/s  latency  answered   spread    change\n"
-		 "  2  2  1  2  2    13    2807        0         0    0.0 %    +0.0 %  as it was\n"
-		 "  0  2  1  2  2     1    2319        0         0    0.0 %   -17.4 %  no better\n"
-		 "  1  2  1  2  2     1    2563        0         0    0.0 %    -8.7 %  no better\n"
-		 "  2  0  1  2  2     1    2807        0         0    0.0 %    +0.0 %  no better\n"
-		 "  2  1  1  2  2     1    2807        0         0    0.0 %    +0.0 %  no better\n"
-		 "  2  2  2  2  2     1    2685        0         0    0.0 %    -4.3 %  no better\n"
-		 "  2  2  0  2  2    13    2929        0         0    0.0 %    +4.3 %  best\n"
-		 "  0  2  0  2  2     1    2441        0         0    0.0 %   -13.0 %  no better\n"
-		 "  1  2  0  2  2     1    2685        0         0    0.0 %    -4.3 %  no better\n"
-		 "  2  0  0  2  2     1    2929        0         0    0.0 %    +4.3 %  no better\n"
-		 "  2  1  0  2  2     1    2929        0         0    0.0 %    +4.3 %  no better\n"
-		 "\n"
-		 "A setting that does nothing comes out better in one run of 1000 at most.\n"
-		 "Set, after 35 measurements: qos_tx_p=0 (was 1)\n");
+	table_looks(b, "hisi_ptt0_2 for throughput: payload per second\n"
+		       "\n"
+		       "cpl np  p rx tx times   MiB/s  latency  answered   spread    change\n"
+		       "  2  2  1  2  2    13    2807        0         0    0.0 %    +0.0 %  as it was\n"
+		       "  0  2  1  2  2     1    2319        0         0    0.0 %   -17.4 %  no better\n"
+		       "  1  2  1  2  2     1    2563        0         0    0.0 %    -8.7 %  no better\n"
+		       "  2  0  1  2  2     1    2807        0         0    0.0 %    +0.0 %  no better\n"
+		       "  2  1  1  2  2     1    2807        0         0    0.0 %    +0.0 %  no better\n"
+		       "  2  2  2  2  2     1    2685        0         0    0.0 %    -4.3 %  no better\n"
+		       "  2  2  0  2  2    13    2929        0         0    0.0 %    +4.3 %  best\n"
+		       "  0  2  0  2  2     1    2441        0         0    0.0 %   -13.0 %  no better\n"
+		       "  1  2  0  2  2     1    2685        0         0    0.0 %    -4.3 %  no better\n"
+		       "  2  0  0  2  2     1    2929        0         0    0.0 %    +4.3 %  no better\n"
+		       "  2  1  0  2  2     1    2929        0         0    0.0 %    +4.3 %  no better\n"
+		       "\n"
+		       "A setting that does nothing comes out better in one run of 1000 at most.\n"
+		       "Set, after 35 measurements: qos_tx_p=0 (was 1)\n");
 	run_from_first(b, &o, TALLY_FORMAT_JSON);
 	has(&b->out,
 	    "{\"type\":\"setting\",\"qos_tx_cpl\":2,\"qos_tx_np\":2,\"qos_tx_p\":0,\"rx_alloc_buf_level\":2,\"tx_alloc_buf_level\":2,"
@@ -416,34 +444,50 @@ static void the_table_has_three_forms(void **state)
 static void latency_is_shown_by_who_asked(void **state)
 {
 	struct bench *b = bench_new();
-	struct tally_tune_opts o = asked(b, TALLY_GOAL_LATENCY);
+	struct tally_tune_opts o = bench_opts(b, TALLY_GOAL_LATENCY);
 
 	(void)state;
 	b->ticks = by_watermarks;
 	start_from(b, (const uint32_t[]){ 1, 1, 1, 1, 0 });
 	run_from_first(b, &o, TALLY_FORMAT_TEXT);
-	looks(b, "hisi_ptt0_2 for latency: mean ticks from a request to its last completion\n"
-		 "Times are read as absolute.\n"
-		 "\n"
-		 "cpl np  p rx tx times asked by  latency  answered   spread    change\n"
-		 "  1  1  1  1  0     1 devices       300        40    0.0 %    +0.0 %  as it was\n"
-		 "  1  1  1  1  0    13 host          400        40    0.0 %    +0.0 %  as it was\n"
-		 "  1  1  1  1  2     1 devices       500        40    0.0 %   +66.7 %  no better\n"
-		 "  1  1  1  1  1     1 devices       400        40    0.0 %   +33.3 %  no better\n"
-		 "  1  1  1  0  0    13 host          300        40    0.0 %   -25.0 %  best\n"
-		 "  1  1  1  2  0     1 host          500        40    0.0 %   +25.0 %  no better\n"
-		 "  1  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  best\n"
-		 "  0  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
-		 "  2  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
-		 "  1  0  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
-		 "  1  2  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
-		 "  1  1  0  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
-		 "  1  1  2  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
-		 "  1  1  1  0  2     1 devices       500        40    0.0 %   +66.7 %  no better\n"
-		 "  1  1  1  0  1     1 devices       400        40    0.0 %   +33.3 %  no better\n"
-		 "\n"
-		 "A setting that does nothing comes out better in one run of 1000 at most.\n"
-		 "Set, after 39 measurements: rx_alloc_buf_level=0 (was 1)\n");
+	table_looks(b, "hisi_ptt0_2 for latency: mean ticks from a request to its last completion\n"
+		       "Times are read as absolute.\n"
+		       "\n"
+		       "cpl np  p rx tx times asked by  latency  answered   spread    change\n"
+		       "  1  1  1  1  0     1 devices       300        40    0.0 %    +0.0 %  as it was\n"
+		       "  1  1  1  1  0    13 host          400        40    0.0 %    +0.0 %  as it was\n"
+		       "  1  1  1  1  2     1 devices       500        40    0.0 %   +66.7 %  no better\n"
+		       "  1  1  1  1  1     1 devices       400        40    0.0 %   +33.3 %  no better\n"
+		       "  1  1  1  0  0    13 host          300        40    0.0 %   -25.0 %  best\n"
+		       "  1  1  1  2  0     1 host          500        40    0.0 %   +25.0 %  no better\n"
+		       "  1  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  best\n"
+		       "  0  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+		       "  2  1  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+		       "  1  0  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+		       "  1  2  1  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+		       "  1  1  0  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+		       "  1  1  2  0  0     1 devices       300        40    0.0 %    +0.0 %  no better\n"
+		       "  1  1  1  0  2     1 devices       500        40    0.0 %   +66.7 %  no better\n"
+		       "  1  1  1  0  1     1 devices       400        40    0.0 %   +33.3 %  no better\n"
+		       "\n"
+		       "A setting that does nothing comes out better in one run of 1000 at most.\n"
+		       "Set, after 39 measurements: rx_alloc_buf_level=0 (was 1)\n");
+	bench_free(b);
+}
+
+/* What goes out to a device on behalf of another one is in the trace of the host's requests, and its completions are. */
+static void requests_between_devices_were_measured_as_the_hosts(void **state)
+{
+	struct bench *b = bench_new();
+	struct tally_tune_opts o = bench_opts(b, TALLY_GOAL_LATENCY);
+
+	(void)state;
+	b->ticks = by_watermarks;
+	b->peers = 1000;
+	start_from(b, (const uint32_t[]){ 1, 1, 1, 1, 0 });
+	run_from_first(b, &o, TALLY_FORMAT_TEXT);
+	has(&b->out, "  1  1  1  1  0    13 host          400        40    0.0 %    +0.0 %  as it was\n");
+	has(&b->out, "  1  1  1  0  0    13 host          300        40    0.0 %   -25.0 %  best\n");
 	bench_free(b);
 }
 
@@ -456,7 +500,7 @@ static uint32_t hardly_any(const struct bench *b, uint32_t direction)
 static void of_nothing_there_is_no_change_of_minus_100_per_cent(void **state)
 {
 	struct bench *b = bench_new();
-	struct tally_tune_opts o = asked(b, TALLY_GOAL_LATENCY);
+	struct tally_tune_opts o = bench_opts(b, TALLY_GOAL_LATENCY);
 
 	(void)state;
 	b->ticks = hardly_any;
@@ -473,7 +517,7 @@ static void of_nothing_there_is_no_change_of_minus_100_per_cent(void **state)
 	bench_free(b);
 }
 
-static uint32_t few(const struct bench *b)
+static uint32_t rate_few(const struct bench *b)
 {
 	(void)b;
 	return 6;
@@ -496,12 +540,12 @@ static void what_times_are_and_how_well_that_is_known_is_said(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++) {
 		struct bench *b = bench_new();
-		struct tally_tune_opts o = asked(b, TALLY_GOAL_LATENCY);
-		struct tally_platform *p = around(b, "kunpeng");
+		struct tally_tune_opts o = bench_opts(b, TALLY_GOAL_LATENCY);
+		struct tally_platform *p = bench_platform(b, "kunpeng");
 
 		b->ticks = by_watermarks;
 		b->reads[0] = b->reads[1] = 3;
-		b->writes = few;
+		b->writes = rate_few;
 		b->pmu.time = row[i].known;
 		o.time = row[i].asked;
 		assert_int_equal(tally_tune(p, &o, NULL), 0);
@@ -514,28 +558,29 @@ static void what_times_are_and_how_well_that_is_known_is_said(void **state)
 static void a_dry_run_touches_nothing(void **state)
 {
 	struct bench *b = bench_new();
-	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_tune_opts o = bench_opts(b, TALLY_GOAL_THROUGHPUT);
 
 	(void)state;
 	o.dry_run = 1;
 	run_from_first(b, &o, TALLY_FORMAT_TEXT);
-	looks(b, "qos_tx_cpl         is 1; would be tried: 0, 2\n"
-		 "qos_tx_np          is 1; would be tried: 0, 2\n"
-		 "qos_tx_p           is 1; would be tried: 0, 2\n"
-		 "rx_alloc_buf_level is 0; would be tried: 1, 2\n"
-		 "tx_alloc_buf_level is 2; would be tried: nothing\n"
-		 "\n"
-		 "A measurement is a trace of one of these; there would be 9 or more:\n"
-		 "  hisi_ptt0_2/filter=0x80005,type=7,direction=2,format=0/\n");
+	table_looks(b, "qos_tx_cpl         is 1; would be tried: 0, 2\n"
+		       "qos_tx_np          is 1; would be tried: 0, 2\n"
+		       "qos_tx_p           is 1; would be tried: 0, 2\n"
+		       "rx_alloc_buf_level is 0; would be tried: 1, 2\n"
+		       "tx_alloc_buf_level is 2; would be tried: nothing\n"
+		       "\n"
+		       "A measurement is a trace of one of these; there would be 9 or more:\n"
+		       "  hisi_ptt0_2/filter=0x80005,type=7,direction=2,format=0/\n");
 	run_from_first(b, &o, TALLY_FORMAT_JSON);
 	has(&b->out,
 	    "{\"type\":\"plan\",\"tunable\":\"rx_alloc_buf_level\",\"value\":0,\"asked_by\":\"devices\",\"tried\":[1,2]}\n");
 	o.goal = TALLY_GOAL_LATENCY;
 	o.to.separator = ';';
 	run_from_first(b, &o, TALLY_FORMAT_CSV);
-	looks(b,
-	      "tunable;value;asked_by;tried\nqos_tx_cpl;1;devices;0 2\nqos_tx_np;1;devices;0 2\nqos_tx_p;1;devices;0 2\n"
-	      "rx_alloc_buf_level;0;host;1 2\ntx_alloc_buf_level;2;devices;0 1\n");
+	table_looks(
+		b,
+		"tunable;value;asked_by;tried\nqos_tx_cpl;1;devices;0 2\nqos_tx_np;1;devices;0 2\nqos_tx_p;1;devices;0 2\n"
+		"rx_alloc_buf_level;0;host;1 2\ntx_alloc_buf_level;2;devices;0 1\n");
 	assert_int_equal(b->sets, 0);
 	assert_int_equal(b->starts, 0);
 	bench_free(b);
@@ -545,11 +590,11 @@ static void a_dry_run_touches_nothing(void **state)
 static void what_was_lost_counts_as_if_it_were_like_the_rest(void **state)
 {
 	struct bench *b = bench_new();
-	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
-	struct tally_platform *p = around(b, "kunpeng");
+	struct tally_tune_opts o = bench_opts(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_platform *p = bench_platform(b, "kunpeng");
 
 	(void)state;
-	b->writes = flat;
+	b->writes = rate_flat;
 	b->loses = 1000;
 	o.to.format = TALLY_FORMAT_CSV;
 	assert_int_equal(tally_tune(p, &o, NULL), 0);
@@ -570,12 +615,12 @@ static int own_time(void *arg, uint64_t *ns, struct err *e)
 static void a_machine_that_has_a_time_is_asked_for_it(void **state)
 {
 	struct bench *b = bench_new();
-	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
-	struct tally_platform *p = around(b, "local");
+	struct tally_tune_opts o = bench_opts(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_platform *p = bench_platform(b, "local");
 
 	(void)state;
 	b->op.now = own_time;
-	b->writes = flat;
+	b->writes = rate_flat;
 	o.to.format = TALLY_FORMAT_CSV;
 	assert_int_equal(tally_tune(p, &o, NULL), 0);
 	has(&b->out, "1,1,1,0,2,1,devices,1627,0,0,1000,0,0,0,as it was\n");
@@ -591,8 +636,8 @@ static void a_machine_that_has_a_time_is_asked_for_it(void **state)
 static void what_cannot_be_tuned_is_refused(void **state)
 {
 	struct bench *b = bench_with_a_way();
-	struct tally_platform *p = around(b, "local");
-	struct tally_tune_opts o = asked(b, TALLY_GOAL_THROUGHPUT);
+	struct tally_platform *p = bench_platform(b, "local");
+	struct tally_tune_opts o = bench_opts(b, TALLY_GOAL_THROUGHPUT);
 
 	(void)state;
 	o.duration_ns = 0;
@@ -631,7 +676,7 @@ static void structs_of_other_versions_are_taken_if_they_say_nothing_new(void **s
 		uint64_t more;
 	} o = { .t = { .size = sizeof(o), .device = DEVICE, .dry_run = 1 }, .more = 1 };
 	struct bench *b = bench_with_a_way();
-	struct tally_platform *p = around(b, "kunpeng");
+	struct tally_platform *p = bench_platform(b, "kunpeng");
 
 	(void)state;
 	o.t.to.size = sizeof(o.t.to);
@@ -661,9 +706,11 @@ int main(void)
 		cmocka_unit_test(the_chance_of_all_blocks_together_is_no_more_and_no_less),
 		cmocka_unit_test(a_lot_gives_each_order_as_often),
 		cmocka_unit_test(few_of_the_settings_are_measured),
+		cmocka_unit_test(weights_that_are_all_alike_were_measured_once_more),
 		cmocka_unit_test(the_model_is_tuned_to_what_its_forecast_says_is_best),
 		cmocka_unit_test(the_table_has_three_forms),
 		cmocka_unit_test(latency_is_shown_by_who_asked),
+		cmocka_unit_test(requests_between_devices_were_measured_as_the_hosts),
 		cmocka_unit_test(of_nothing_there_is_no_change_of_minus_100_per_cent),
 		cmocka_unit_test(what_times_are_and_how_well_that_is_known_is_said),
 		cmocka_unit_test(a_dry_run_touches_nothing),

@@ -13,12 +13,13 @@
 struct bench {
 	struct ptt_pmus_ops op;
 	struct ptt_pmu pmu;
-	struct ptt_filter filter[2];
+	struct ptt_filter filter[3];
 	uint32_t value[PTT_TUNES], first[PTT_TUNES];
 	/* What a setting gives: writes of 256 bytes in a trace, and ticks of an answer by direction (2, 3). */
 	uint32_t (*writes)(const struct bench *b);
 	uint32_t (*ticks)(const struct bench *b, uint32_t direction);
-	uint32_t reads[2];     /* that are answered in direction 2, 3 */
+	uint32_t reads[2]; /* that are answered in direction 2, 3 */
+	uint32_t peers;    /* that devices make of devices, and direction 3 has, too: of 100 ticks whatever is set */
 	uint64_t a[8], chance; /* for those two */
 	bool delta;            /* Time is since the record before */
 	/* What goes wrong, at which call from 1 on; 0: never. */
@@ -46,19 +47,22 @@ static inline void put_record(struct bench *b, uint32_t dw0, uint32_t dw1, uint3
 	b->n += sizeof(dw);
 }
 
-static inline void put_read(struct bench *b, uint32_t tag, uint32_t ticks)
+enum { BENCH_HOST = 0x80, BENCH_FUNCTION = 0x100 };
+static inline void put_read(struct bench *b, uint32_t requester, uint32_t tag, uint32_t ticks)
 {
-	put_record(b, 16u << 11, 0x100u << 16 | tag << 8 | 0xff, 0x1000, 10);
-	put_record(b, 2u << 30 | 0xau << 25 | 16u << 11, 64, 0x100u << 16 | tag << 8, ticks);
+	put_record(b, 16u << 11, requester << 16 | tag << 8 | 0xff, 0x1000, 10);
+	put_record(b, 2u << 30 | 0xau << 25 | 16u << 11, 64, requester << 16 | tag << 8, ticks);
 }
 
-static inline void fill(struct bench *b)
+static inline void bench_fill(struct bench *b)
 {
 	uint32_t writes = b->writes ? b->writes(b) : 0, reads = b->ticks ? b->reads[b->direction - 2] : 0;
 
 	b->n = 0;
 	for (uint32_t i = 0; i < reads; i++)
-		put_read(b, i % 256, b->ticks(b, b->direction));
+		put_read(b, b->direction == 3 ? BENCH_HOST : BENCH_FUNCTION, i % 256, b->ticks(b, b->direction));
+	for (uint32_t i = 0; b->direction == 3 && i < b->peers; i++)
+		put_read(b, BENCH_FUNCTION, i % 256, 100);
 	for (uint32_t i = 0; i < writes; i++)
 		put_record(b, 2u << 30 | 64u << 11, 0x100u << 16 | 0xff, i * 256, 5);
 }
@@ -120,7 +124,7 @@ static inline int bench_next(void *arg, struct ptt_aux *a, int timeout_ms, struc
 		return err_set(e, TALLY_EEND, "the device is gone");
 	if (b->tracing || b->given)
 		return 0;
-	fill(b);
+	bench_fill(b);
 	*a = (struct ptt_aux){ .p = b->p, .n = b->n, .lost = b->loses };
 	return b->given = true;
 }
@@ -160,7 +164,8 @@ static inline struct bench *bench_new(void)
 				       bench_stop, bench_advance, bench_close, NULL,      NULL };
 	b->filter[0] = (struct ptt_filter){ "0000:00:10.0", 0x80001, true };
 	b->filter[1] = (struct ptt_filter){ "0000:00:11.0", 0x80004, true };
-	b->pmu = (struct ptt_pmu){ .name = DEVICE, .type = 30, .cpus = "0", .nfilters = 2, .filter = b->filter };
+	b->filter[2] = (struct ptt_filter){ "0000:01:00.0", BENCH_FUNCTION, false };
+	b->pmu = (struct ptt_pmu){ .name = DEVICE, .type = 30, .cpus = "0", .nfilters = 3, .filter = b->filter };
 	b->reads[0] = b->reads[1] = READS;
 	b->chance = 1;
 	b->bad_sets = 1;
@@ -175,7 +180,7 @@ static inline void bench_free(struct bench *b)
 	mem_free(b);
 }
 
-static inline uint32_t chance(struct bench *b, uint32_t below)
+static inline uint32_t bench_chance(struct bench *b, uint32_t below)
 {
 	b->chance = b->chance * 6364136223846793005u + 1442695040888963407u;
 	return (uint32_t)(b->chance >> 33) % below;
@@ -190,7 +195,7 @@ static inline int bench_note(void *arg, const char *s, size_t n)
 }
 
 /* On "kunpeng" the bench is a model in this process: time passes as it is told to. On "local" it is a device. */
-static inline struct tally_platform *around(struct bench *b, const char *on)
+static inline struct tally_platform *bench_platform(struct bench *b, const char *on)
 {
 	struct tally_platform_opts o = { .size = sizeof(o), .on = on, .note = bench_note, .arg = b };
 	struct tally_platform *p = NULL;
@@ -203,7 +208,7 @@ static inline struct tally_platform *around(struct bench *b, const char *on)
 	return p;
 }
 
-static inline struct tally_tune_opts asked(struct bench *b, uint32_t goal)
+static inline struct tally_tune_opts bench_opts(struct bench *b, uint32_t goal)
 {
 	buf_clear(&b->out);
 	return (struct tally_tune_opts){
@@ -216,10 +221,10 @@ static inline struct tally_tune_opts asked(struct bench *b, uint32_t goal)
 	};
 }
 
-static inline int tune(struct bench *b, uint32_t goal)
+static inline int bench_tune(struct bench *b, uint32_t goal)
 {
-	struct tally_platform *p = around(b, "kunpeng");
-	struct tally_tune_opts o = asked(b, goal);
+	struct tally_platform *p = bench_platform(b, "kunpeng");
+	struct tally_tune_opts o = bench_opts(b, goal);
 	int rc = tally_tune(p, &o, NULL);
 
 	if (rc < 0)

@@ -179,7 +179,7 @@ static int opts_take_value(const struct cmd_ctx *cx, const struct opts *o, const
 	case OPT_KIND_REFUSED:
 		break;
 	}
-	return refuse_usage(cx, "%s is not supported: %s", room, row->help);
+	return refuse_usage(cx, "%s%s is not supported: %s", room, optarg ? optarg : "", row->help);
 }
 
 int opts_parse(const struct cmd_ctx *cx, const struct opts *o, void *state, int argc, char **argv, int *first)

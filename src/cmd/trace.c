@@ -306,7 +306,9 @@ static const struct opt options[] = {
 	  " unix:PATH; or a FILE with a PTT trace",
 	  OPT_STEP(take_platform) },
 	{ 'V', "version", NULL, "print the version", OPT_STEP(take_version) },
-	{ 'h', "help", NULL, "show this help", OPT_HELP },
+	{ 'h', "help", NULL,
+	  "show this help; with -s FILE.d write FILE.h, C macros for the static probes that it defines",
+	  OPT_TRUE(struct trace, help) },
 	{ 'i', NULL, "ID", "the probe with this ID, as -l lists it", OPT_STEP(take_id) },
 	{ 'F', NULL, NULL, "indent by entry and return", OPT_STEP(take_flow) },
 	{ 'S', NULL, NULL, "print the instructions of each program", OPT_STEP(take_listing) },
@@ -320,8 +322,10 @@ static const struct opt options[] = {
 	/* dtrace(1)'s others */
 	{ 'a', NULL, NULL, "no anonymous tracing at boot (it needs a kernel module); start tally as a service",
 	  OPT_REFUSED },
-	{ 'A', NULL, NULL, "same as -a", OPT_REFUSED },
-	{ 'G', NULL, NULL, "static probes (USDT) are not supported yet", OPT_REFUSED },
+	{ 'A', NULL, NULL, "no anonymous tracing at boot (it needs a kernel module); start tally as a service",
+	  OPT_REFUSED },
+	{ 'G', NULL, NULL, "with -s FILE.d write FILE.o, an object file for the link of a program with static probes",
+	  OPT_TRUE(struct trace, object) },
 	{ 'L', NULL, "DIR", "use the D libraries (*.d) of DIR", OPT_STEP(take_library) },
 	{ '3', NULL, "2", "programs are always 64-bit, like the kernel", OPT_REFUSED },
 };
@@ -476,7 +480,8 @@ static int trace_run_session(struct trace *c)
 	if (rc >= 0)
 		return GO_ON;
 	rc = trace_failed(c, rc);
-	return command == 126 || command == 127 ? command : rc; /* as a shell: it was not the trace */
+	/* as a shell: it was not the trace; dtrace(1) makes no difference */
+	return !trace_is_dtrace(c) && (command == 126 || command == 127) ? command : rc;
 }
 
 static int trace_with_trace(struct trace *c)
@@ -532,13 +537,37 @@ static int trace_run_verb(struct trace *c, int argc, char **argv)
 	return status;
 }
 
+static int trace_print_help(const struct cmd_ctx *cx)
+{
+	struct buf help = { 0 };
+
+	opts_help(cmd_trace_opts(), &help);
+	return print(cx, &help);
+}
+
+static int trace_check_usdt(const struct trace *c)
+{
+	if (c->header && c->object)
+		return refuse_usage(c->cx, "-h and -G cannot be combined: a header and an object file are two runs");
+	if (!c->script || c->nsources != 1)
+		return refuse_usage(c->cx, "-%c takes one -s FILE, with provider definitions", c->header ? 'h' : 'G');
+	return GO_ON;
+}
+
 int cmd_trace(struct cmd_ctx *cx, int argc, char **argv)
 {
 	struct trace c = { .cx = cx, .fd = STDOUT_FILENO };
 	int first, status;
 
 	status = opts_parse(cx, cmd_trace_opts(), &c, argc, argv, &first);
-	if (status == GO_ON)
+	c.header = c.help && c.script;
+	if (status == GO_ON && c.help && !c.header)
+		return trace_print_help(cx);
+	if (status == GO_ON && (c.header || c.object))
+		status = trace_check_usdt(&c);
+	if (status == GO_ON && (c.header || c.object))
+		status = trace_make_usdt(&c);
+	else if (status == GO_ON)
 		status = trace_check_options(&c, first < argc ? argv[first] : NULL);
 	if (status == GO_ON)
 		status = trace_run_verb(&c, argc - first, argv + first);

@@ -3,6 +3,7 @@
  *
  *	trace.c        the option table, and the run
  *	trace_step.c   what the options do once the trace is open
+ *	usdt.c         -h and -G: what a program with static probes is built with
  */
 #ifndef TALLY_TRACE_INT_H
 #define TALLY_TRACE_INT_H
@@ -24,6 +25,7 @@ struct trace {
 	const char *script; /* the last -s: $0 */
 	const char *command, *process, *output, *dump, *platform;
 	bool list, verbose, compile_only, json, on_file;
+	bool help, header, object;       /* header: help with a script */
 	bool behind_script;              /* --on was given behind -s, too */
 	int fd;                          /* where answers go */
 	const volatile int *interrupted; /* a signal came */
@@ -36,6 +38,7 @@ step_fn apply_option, apply_bufsize, apply_quiet, apply_share;
 step_fn apply_cpp, apply_define, apply_undef, apply_incdir, apply_library, apply_headers, apply_strictness, apply_flow,
 	apply_listing;
 int apply_environment(struct trace *c);
+int trace_make_usdt(struct trace *c); /* the header or the object file of c->script: an exit status */
 
 /* Called by the name dtrace: its words and statuses are those of dtrace(1). */
 bool trace_is_dtrace(const struct trace *c);

@@ -1,12 +1,14 @@
 /*
- * action.c: what actions of a clause have to do with each other.
+ * action.c: rules about the order of actions in a clause.
  *
- * speculate() sends what the rest of the clause records to a buffer, which commit() may empty at any time: so neither may stand
- * behind what is recorded, and behind them nothing may stand that can't be taken back. Source: DTrace Guide, "Speculative
- * Tracing"; the words are dtrace(1)'s. Both arms of an if are alternatives: what stands in one is not behind what stands in the other.
+ * speculate() sends the records of the rest of the clause to a buffer, which commit() or discard() may empty at any
+ * time. So speculate() and commit() may not follow a recording action, no recording action may follow commit(), and
+ * no destructive action or exit() may follow speculate(). Source: DTrace Guide, "Speculative Tracing"; the words are
+ * dtrace(1)'s. Both arms of an if are alternatives: an action in one arm does not follow an action in the other.
  */
 #include <string.h>
 
+#include "dlang/decl_int.h"
 #include "dlang/parse_int.h"
 #include "dlang/type_int.h"
 
@@ -108,7 +110,7 @@ int action_order_aggregation(struct d_unit *u, uint32_t line)
 	return 0;
 }
 
-/* ---- tracemem() and freopen() ---------------------------------------------- */
+/* ---- tracemem(), pcap() and freopen() ---------------------------------------------- */
 
 #define TRACEMEM_MOST 16384u /* bytes: half of what a record may be */
 
@@ -162,6 +164,70 @@ int cook_tracemem(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 	return 0;
 }
 
+static int action_refuse_argument(struct d_unit *u, const struct d_node *call, unsigned i, const char *want,
+				  const struct d_node *arg)
+{
+	return d_fail(u, call->line, D_PROTO_ARG,
+		      "%s( ) argument #%u is incompatible with prototype:\n\tprototype: %s\n\t argument: %s",
+		      d_calls[call->call].name, i + 1, want, type_name(u, arg->type));
+}
+
+/* A member of the socket buffer to which the first argument leads. */
+static struct d_node *pcap_member(struct d_unit *u, const struct d_node *call, const char *name)
+{
+	struct d_node *member = node_new(u, N_ARROW, call->line), *cast = node_new(u, N_CAST, call->line);
+	const struct d_type *skb = type_tagged(u, TY_STRUCT, "sk_buff");
+
+	if (member == NULL || cast == NULL || skb == NULL || (cast->type = type_ptr(u, skb)) == NULL ||
+	    (cast->a = node_clone(u, call->arg[0], NULL)) == NULL)
+		return NULL;
+	member->a = cast;
+	member->str = name;
+	return member;
+}
+
+/* pcap(packet, link type): the slots that ACT_PCAP has. What is taken of a packet lies in one piece from `data` on: all but data_len
+ * bytes. */
+int cook_pcap(struct d_unit *u, struct d_stmt *s, struct d_node *n)
+{
+	enum { TIME, LINK, LENGTH, TAKEN, BYTES, NARGS };
+	const uint32_t size = u->env.pcapsize != 0 ? u->env.pcapsize : D_PCAP_USUAL;
+	struct d_node **arg = arena_alloc(&u->arena, NARGS * sizeof(*arg)), *packet;
+	int rc = check_call(u, n);
+
+	if (rc < 0)
+		return rc;
+	if (u->env.ktypes == NULL)
+		return d_fail(u, n->line, D_UNSUPPORTED,
+			      "pcap( ) takes a packet of a kernel: there is none where this runs");
+	if (arg == NULL || (arg[TIME] = node_new(u, N_IDENT, n->line)) == NULL ||
+	    (arg[LENGTH] = pcap_member(u, n, "len")) == NULL || (arg[TAKEN] = node_new(u, N_BIN, n->line)) == NULL ||
+	    (arg[TAKEN]->a = pcap_member(u, n, "len")) == NULL ||
+	    (arg[TAKEN]->b = pcap_member(u, n, "data_len")) == NULL ||
+	    (arg[BYTES] = node_new(u, N_DEREF, n->line)) == NULL || (arg[BYTES]->a = pcap_member(u, n, "data")) == NULL)
+		return d_nomem(u);
+	arg[TIME]->str = "walltimestamp";
+	arg[LINK] = n->arg[1];
+	arg[TAKEN]->op = OP_SUB;
+	packet = n->arg[0];
+	if ((rc = cook_value(u, &packet)) < 0 || (rc = decay(u, &packet)) < 0 || (rc = cook_value(u, &arg[LINK])) < 0 ||
+	    (rc = bind_expression(u, arg[TIME])) < 0)
+		return rc;
+	if (!ty_is_scalar(packet->type))
+		return action_refuse_argument(u, n, 0, "struct sk_buff *", packet);
+	if (!ty_is_int(arg[LINK]->type))
+		return action_refuse_argument(u, n, 1, "int", arg[LINK]);
+	for (int i = TIME; i < BYTES; i++)
+		if ((i != LINK && (rc = cook_value(u, &arg[i])) < 0) || (rc = convert(u, &arg[i], u->base[B_LONG])) < 0)
+			return rc;
+	if ((rc = cook_value(u, &arg[BYTES]->a)) < 0)
+		return rc;
+	arg[BYTES]->type = type_array(u, u->base[B_CHAR], size);
+	s->arg = arg;
+	s->narg = NARGS;
+	return arg[BYTES]->type != NULL ? 0 : d_nomem(u);
+}
+
 /* The bytes to which a pointer leads: as many as a record may have. */
 static struct d_node *print_target(struct d_unit *u, struct d_node *pointer)
 {
@@ -173,6 +239,35 @@ static struct d_node *print_target(struct d_unit *u, struct d_node *pointer)
 	at->a = pointer;
 	at->type = to->size <= TRACEMEM_MOST ? to : type_array(u, u->base[B_CHAR], TRACEMEM_MOST);
 	return at->type != NULL ? at : NULL;
+}
+
+/* A pointer that is shown and followed is computed once: into a variable of the firing that no script can name. */
+static int print_keep_pointer(struct d_unit *u, struct d_node **pointer, struct d_node **kept)
+{
+	struct d_node *n = *pointer, *assign, *var[2];
+	const char *name;
+	struct d_sym *s;
+
+	*kept = n;
+	if (n->kind == N_VAR || n->kind == N_BUILTIN)
+		return 0;
+	assign = node_new(u, N_ASSIGN, n->line);
+	name = arena_printf(&u->arena, "(print %u)", u->nvars);
+	s = name != NULL ? sym_get(u, SYM_THIS, name, n->line, true) : NULL;
+	for (int i = 0; i < 2; i++) {
+		var[i] = node_new(u, N_VAR, n->line);
+		if (var[i] == NULL || assign == NULL || s == NULL)
+			return d_nomem(u);
+		var[i]->sym = s;
+		var[i]->type = n->type;
+	}
+	s->type = n->type;
+	assign->a = var[0];
+	assign->b = n;
+	assign->type = n->type;
+	*pointer = assign;
+	*kept = var[1];
+	return scratch_assign(u, assign);
 }
 
 /* print(x): a pointer is followed once, if what it leads to has a size. */
@@ -204,6 +299,8 @@ int cook_print(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 	s->narg = 1;
 	if (!follow)
 		return 0;
+	if ((rc = print_keep_pointer(u, &s->arg[0], &n->arg[0])) < 0)
+		return rc;
 	s->arg[1] = print_target(u, n->arg[0]);
 	s->narg = 2;
 	return s->arg[1] != NULL ? 0 : d_nomem(u);

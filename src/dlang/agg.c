@@ -1,9 +1,8 @@
 /*
  * agg.c: aggregating functions and their parameters.
  *
- * An aggregation has one function, one tuple and, for lquantize() and llquantize(), one set
- * of parameters, whatever number of statements feed it: the first statement decides,
- * the others must agree.
+ * An aggregation has one function, one tuple and, for lquantize() and llquantize(), one set of parameters, however
+ * many statements feed it. The first statement decides; the others must agree.
  */
 #include "dlang/parse_int.h"
 #include "dlang/type_int.h"

@@ -64,7 +64,7 @@ struct d_type {
 	uint32_t n;                 /* ARRAY: elements */
 	const char *name;           /* for messages: "struct foo"; NULL = derive it */
 	const char *module;         /* struct, union, enum: whose it is when it is a kernel's; NULL: the kernel's own */
-	uint64_t kernel;            /* struct, union: the kernel's number of it, while its members are not read */
+	uint64_t kernel;            /* the kernel's number of it: struct, union, while its members are not read; enum */
 	const struct d_type *to;    /* PTR, ARRAY: element; FUNC: result; ASSOC: value */
 	struct d_member *members;   /* STRUCT, UNION, in order */
 	const struct d_type **keys; /* ASSOC: the tuple */
@@ -156,10 +156,10 @@ enum n_kind {
 	N_NKINDS,
 };
 
-/* N_BIN.  Arithmetic: a, b and the node have one INT type of 4 or 8 bytes (the usual arithmetic
- * conversions are done); or a and the node are PTR and b is a 64-bit INT already multiplied
+/* N_BIN.  Arithmetic: a, b and the node have one INT type (the usual arithmetic
+ * conversions of D are done); or a and the node are PTR and b is a 64-bit INT already multiplied
  * by the size of the pointee; or (ADD) a and the node are STRING, and b is a 64-bit INT. DIV, MOD, SHR, and the order comparisons go by a's type: is_signed,
- * PTR is unsigned.  SHL, SHR: b is any INT.  A 4-byte result must be extended again after ADD ...
+ * PTR is unsigned.  SHL, SHR: b is any INT.  A result of less than 8 bytes must be extended again after ADD ...
  * Comparisons: a and b have one INT type, or are both PTR, or are both TY_STRING (of any bounds);
  * node is int.  LAND, LOR: a and b are any scalars, evaluated left to right and only as far as
  * needed; LXOR evaluates both; node is int. */
@@ -361,6 +361,8 @@ struct d_src {
 	bool is_library;
 };
 
+#define D_PATH_MEMBERS 10 /* of structs of the kernel, that a path is read from */
+
 struct d_unit {
 	/* set by d_open, then read-only */
 	struct d_env env;
@@ -377,7 +379,8 @@ struct d_unit {
 	/* strsize is a multiple of 8, and has room for strmost characters and a NUL, which is the most that a string has */
 	uint32_t strsize, strmost, stackframes, ustackframes, jstackframes;
 	uint32_t scratchsize;
-	bool uses_scratch;                                        /* some clause calls alloca() or its like */
+	uint32_t path_offset[D_PATH_MEMBERS]; /* of what d_path() reads of the kernel's structs; lower_path.c */
+	bool uses_scratch;                    /* some clause calls alloca() or its like */
 	bool destructive, uses_user_symbols, uses_kernel_symbols; /* copied to the program by lower */
 	/* lower's result */
 	struct d_program prog;
@@ -399,10 +402,13 @@ struct d_unit {
 	struct d_clausenode *cur_clause;
 	uint8_t order; /* which kinds of actions came before, in the clause in work: action.c */
 	/* the current failure */
+	struct d_counter counter[D_COUNTERS_MOST];
+	uint32_t ncounters; /* copied to the program by lower */
 	struct err *err, *why;
 	uint32_t cur_source; /* messages name this one */
-	const char *region;  /* "action list", "predicate": part of a -n text */
-	uint32_t depth;      /* recursion of the parser */
+	const char *header; /* the file in which the preprocessor found what is being parsed; NULL: the source itself */
+	const char *region; /* "action list", "predicate": part of a -n text */
+	uint32_t depth;     /* recursion of the parser */
 };
 
 /* Fails at `line` of the current source (0: of none): stores the words as dtrace(1) prints them. tag: D_NTAGS for those without one.

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum builtin_class { BC_INT, BC_STR, BC_ARRAY, BC_KERNEL, BC_LIBRARY, BC_LATER };
+enum builtin_class { BC_INT, BC_WORD, BC_STR, BC_ARRAY, BC_KERNEL, BC_LIBRARY, BC_LATER };
 static const struct builtin {
 	const char *name, *type;
 	uint8_t cls, code;
@@ -88,11 +88,13 @@ static int add_probe(void *arg, uint32_t id)
 
 static int no_probe(struct d_unit *u, const struct d_desc *d, const struct err *reason)
 {
-	if (reason->code != 0 && u->why != NULL)
+	if (reason->code != 0 && reason->code != TALLY_ESYNTAX && u->why != NULL)
 		*u->why = *reason;
 	if (d->id != 0)
 		return d_fail(u, d->line, D_PDESC_INVAL, "invalid probe identifier %u: Unknown probe identifier",
 			      d->id);
+	if (reason->code == TALLY_ESYNTAX) /* the description itself, not what is there */
+		return d_fail(u, d->line, D_PROC_NAME, "%s", reason->text);
 	return d_fail(u, d->line, D_PDESC_ZERO, "probe description %s:%s:%s:%s does not match any probes", d->d.prov,
 		      d->d.mod, d->d.func, d->d.name);
 }
@@ -124,6 +126,7 @@ static int bind_descs(struct d_unit *u, struct d_clausenode *c)
 static const uint8_t scope_kinds[] = { [SCOPE_NONE] = SYM_GLOBAL, [SCOPE_THIS] = SYM_THIS, [SCOPE_SELF] = SYM_SELF };
 
 static int bind_node(struct d_unit *u, struct d_node *n);
+static int bind_argument(struct d_unit *u, struct d_node *n, uint32_t index);
 
 /* A pointer to a struct of the kernel. */
 static int bind_kernel_builtin(struct d_unit *u, struct d_node *n, const struct builtin *b)
@@ -149,9 +152,14 @@ static int bind_builtin(struct d_unit *u, struct d_node *n, const struct builtin
 			      b->name);
 	if (b->cls == BC_KERNEL)
 		return bind_kernel_builtin(u, n, b);
-	n->kind = b->cls == BC_INT ? N_BUILTIN : N_STRBUILTIN;
+	if (b->cls == BC_INT && b->code >= BI_ARG0) {
+		int rc = bind_argument(u, n, (uint32_t)(b->code - BI_ARG0));
+		if (rc != 0)
+			return rc < 0 ? rc : 0;
+	}
+	n->kind = b->cls != BC_STR ? N_BUILTIN : N_STRBUILTIN;
 	n->ival = b->code;
-	n->type = b->cls == BC_INT ? type_named(u, b->type) : type_string(u, strtoul(b->type, NULL, 10));
+	n->type = b->cls != BC_STR ? type_named(u, b->type) : type_string(u, strtoul(b->type, NULL, 10));
 	return n->type == NULL ? d_nomem(u) : 0;
 }
 
@@ -169,8 +177,23 @@ static bool is_args(const struct d_node *n)
 	return n->kind == N_IDENT && n->scope == SCOPE_NONE && strcmp(n->str, "args") == 0;
 }
 
+/* n becomes the expression that a provider has for an argument. */
+static int args_expand(struct d_unit *u, struct d_node *n, const char *text, bool whole)
+{
+	struct parser ps = { .u = u, .p = text, .end = text + strlen(text), .line = n->line };
+	struct d_node *x;
+	if (lex_next(&ps) < 0 || (x = parse_assignment(&ps)) == NULL)
+		return -TALLY_ESYNTAX;
+	if (!at(&ps, T_END))
+		return lex_syntax(&ps);
+	*n = !whole && x->kind == N_XLATE ? *x->a : *x;
+	return bind_node(u, n);
+}
+
 static int bind_args_index(struct d_unit *u, struct d_node *n)
 {
+	const struct d_args *a;
+	int rc;
 	if (n->narg != 1)
 		return d_fail(u, n->line, D_PROTO_LEN, "args[ ] prototype mismatch: %u args passed, 1 expected",
 			      n->narg);
@@ -179,7 +202,43 @@ static int bind_args_index(struct d_unit *u, struct d_node *n)
 	n->a = NULL;
 	n->arg = NULL;
 	n->narg = 0;
-	return bind_node(u, n->b);
+	rc = bind_node(u, n->b);
+	if (rc < 0 || n->b->kind != N_INT || u->cur_clause == NULL)
+		return rc;
+	rc = args_of_clause(u, n, n->b->ival, &a);
+	return rc < 0 || a->text == NULL ? rc : args_expand(u, n, a->text, true);
+}
+
+/* argN where a provider says what it is: of all probes of the clause the same. 1: it is bound. */
+static int bind_argument(struct d_unit *u, struct d_node *n, uint32_t index)
+{
+	const struct d_clausenode *c = u->cur_clause;
+	const struct d_args *first = NULL;
+	bool differ = false, expanded = false;
+	int rc;
+	for (uint32_t i = 0; c != NULL && u->env.args != NULL && i < c->nprobes; i++) {
+		const struct d_args *a = u->env.args(u->env.arg, c->probes[i], index);
+		expanded |= a != NULL && a->text != NULL;
+		differ |= i > 0 && a != first;
+		first = i == 0 ? a : first;
+	}
+	if (!expanded)
+		return 0;
+	if (differ)
+		return d_fail(u, n->line, D_ARGS_MULTI,
+			      "arg%u is not the same thing in all probes of %s:%s:%s:%s: give each a clause of its own",
+			      index, c->descs->d.prov, c->descs->d.mod, c->descs->d.func, c->descs->d.name);
+	struct d_node *x = node_new(u, N_CAST, n->line);
+	if (x == NULL)
+		return -TALLY_ENOMEM;
+	struct d_node *value = node_new(u, N_INT, n->line);
+	if (value == NULL)
+		return -TALLY_ENOMEM;
+	rc = args_expand(u, value, first->text, false);
+	x->a = value;
+	x->type = type_named(u, "int64_t");
+	*n = *x;
+	return rc < 0 ? rc : 1;
 }
 
 /* The members of args[0] of the clause's first probe. */
@@ -449,10 +508,8 @@ static int bind_call(struct d_unit *u, struct d_node *n)
 
 static int bind_agg(struct d_unit *u, struct d_node *n)
 {
-	n->sym = sym_get(u, SYM_AGG, n->str, n->line, false);
-	if (n->sym == NULL && u->arena.failed)
-		return -TALLY_ENOMEM;
-	return bind_args(u, n);
+	n->sym = sym_get(u, SYM_AGG, n->str, n->line, true);
+	return n->sym != NULL ? bind_args(u, n) : -TALLY_ENOMEM;
 }
 
 static int bind_children(struct d_unit *u, struct d_node *n)
@@ -565,10 +622,43 @@ static int bind_statement(struct d_unit *u, struct d_stmt *s)
 	return rc;
 }
 
+/* Whether an arm of a conditional expression is an action, which is no expression and has no value. */
+static bool bind_is_action(const struct d_node *n)
+{
+	uint32_t call = n->kind == N_CALL ? call_find(n->str) : CALL_NONE;
+
+	if (n->kind == N_COND)
+		return bind_is_action(n->b) || bind_is_action(n->c);
+	return call != CALL_NONE && d_calls[call].cls != CC_SUBR && d_calls[call].cls != CC_AGG &&
+	       d_calls[call].cls != CC_LATER;
+}
+
+/* As a statement, `x ? trace(1) : printf("none")` is an if: *s becomes one. */
+static int bind_conditional_actions(struct d_unit *u, struct d_stmt *s)
+{
+	struct d_stmt *then = arena_alloc(&u->arena, sizeof(*then)), *other = arena_alloc(&u->arena, sizeof(*other));
+
+	if (then == NULL || other == NULL)
+		return d_nomem(u);
+	then->line = s->expr->b->line;
+	then->expr = s->expr->b;
+	other->line = s->expr->c->line;
+	other->expr = s->expr->c;
+	s->kind = ST_IF;
+	s->expr = s->expr->a;
+	s->then = then;
+	s->other = other;
+	return 0;
+}
+
 static int bind_statements(struct d_unit *u, struct d_stmt *s)
 {
 	int rc = 0;
 	for (; s != NULL && rc == 0; s = s->next) {
+		if (s->kind != ST_IF && s->expr->kind == N_COND && bind_is_action(s->expr))
+			rc = bind_conditional_actions(u, s);
+		if (rc < 0)
+			return rc;
 		if (s->kind != ST_IF)
 			rc = bind_statement(u, s);
 		else if ((rc = bind_node(u, s->expr)) == 0 && (rc = bind_statements(u, s->then)) == 0)

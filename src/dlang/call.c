@@ -1,9 +1,8 @@
 /*
  * call.c: variables with keys, subroutines, and the statements that are actions.
  *
- * Prototypes are rows of call.def, a letter for each argument.  What may be recorded
- * (traced, printed, used as a key of an aggregation) is more than what has a value:
- * stack(), func() and their like become nodes of their own here.
+ * Prototypes are rows of call.def, a letter for each argument. Some things without a value can be recorded (traced,
+ * printed, used as a key of an aggregation): stack(), func() and similar calls become nodes of their own here.
  */
 #include "dlang/decl_int.h"
 #include "dlang/parse_int.h"
@@ -69,9 +68,9 @@ static int cook_keys(struct d_unit *u, struct d_sym *s, struct d_node **key, uin
 			      s->kind == SYM_AGG ? "@" : "", s->name, n, call_plural_s(n), s->nkeys);
 	for (uint32_t i = 0; i < n; i++) {
 		int rc = s->kind == SYM_AGG ? cook_data(u, &key[i]) : cook_value(u, &key[i]);
-		if (rc < 0 || (rc = decay(u, &key[i])) < 0 ||
-		    (ty_is_char_array(key[i]->type) && (rc = to_string(u, &key[i])) < 0) ||
-		    (rc = key_slot(u, s, &key[i], i)) < 0)
+		if (rc == 0)
+			rc = ty_is_char_array(key[i]->type) ? to_string(u, &key[i]) : decay(u, &key[i]);
+		if (rc < 0 || (rc = key_slot(u, s, &key[i], i)) < 0)
 			return rc;
 	}
 	return 0;
@@ -216,12 +215,50 @@ static uint64_t result_bound(const struct d_unit *u, const struct d_node *n)
 		bound = n->narg == 1 ? 24 : LLTOSTR_MOST;
 	else if (n->call >= CALL_inet_ntoa && n->call <= CALL_link_ntop)
 		bound = 64;
-	else if (n->call == CALL_strtok)
+	else if (n->call == CALL_strtok || n->call == CALL_d_path)
 		bound = u->strsize;
 	else if (n->call == CALL_copyinstr)
 		bound = n->narg == 2 && n->arg[1]->kind == N_INT && n->arg[1]->ival > 0 ? (uint64_t)n->arg[1]->ival :
 											  u->strsize;
 	return bound < u->strsize ? bound : u->strsize;
+}
+
+/* counter("EVENT"), vcounter("EVENT"): the call's value becomes the number of its counter. */
+static int cook_counter(struct d_unit *u, struct d_node *n)
+{
+	const struct d_counter c = { .event = n->arg[0]->str, .of_thread = n->call == CALL_vcounter };
+	const char *name = d_calls[n->call].name;
+	struct err why = { 0 };
+	if (n->arg[0]->kind != N_STR)
+		return bad_arg(u, n, 0, "string constant", n->arg[0]);
+	if (u->env.counter == NULL)
+		return d_fail(u, n->line, D_UNSUPPORTED,
+			      "%s( ) reads counters of this machine's CPUs: no CPU counts where this runs", name);
+	if (u->env.counter(u->env.arg, c.event, &why) < 0)
+		return d_fail(u, n->line, D_COUNTER_EVENT, "%s( ): %s", name, why.text);
+	for (n->ival = 0; n->ival < u->ncounters; n->ival++)
+		if (u->counter[n->ival].of_thread == c.of_thread && strcmp(u->counter[n->ival].event, c.event) == 0)
+			return 0;
+	if (u->ncounters == D_COUNTERS_MOST)
+		return d_fail(u, n->line, D_COUNTER_EVENT, "%s( ): the program reads more than %d counters", name,
+			      D_COUNTERS_MOST);
+	u->counter[u->ncounters++] = c;
+	return 0;
+}
+
+static bool call_needs_process(uint8_t call)
+{
+	switch (call) {
+	case CALL_copyin:
+	case CALL_copyinstr:
+	case CALL_copyinto:
+	case CALL_copyout:
+	case CALL_copyoutstr:
+	case CALL_progenyof:
+		return true;
+	default:
+		return false;
+	}
 }
 
 int cook_call(struct d_unit *u, struct d_node **np)
@@ -237,9 +274,16 @@ int cook_call(struct d_unit *u, struct d_node **np)
 		rc = sub_arg(u, n, i);
 	if (rc < 0)
 		return rc;
-	if (n->call == CALL_lltostr && n->narg == 2 &&
+	if (u->env.no_process && call_needs_process(n->call))
+		return d_fail(u, n->line, D_UNSUPPORTED, "%s( ) is about a process: there is none where this runs",
+			      row->name);
+	if (n->call == CALL_d_path && (rc = path_find_members(u, n->line)) < 0)
+		return rc;
+	if ((n->call == CALL_lltostr || n->call == CALL_strtoll) && n->narg == 2 &&
 	    (n->arg[1]->kind != N_INT || n->arg[1]->ival < 2 || n->arg[1]->ival > 36))
 		return bad_arg(u, n, 1, "constant from 2 to 36", n->arg[1]);
+	if ((n->call == CALL_counter || n->call == CALL_vcounter) && (rc = cook_counter(u, n)) < 0)
+		return rc;
 	if (n->call == CALL_alloca && n->arg[0]->kind == N_INT && (uint64_t)n->arg[0]->ival > u->scratchsize)
 		return d_fail(u, n->line, D_ALLOCA_SIZE, "alloca(%llu) size larger than scratchsize %u",
 			      (unsigned long long)n->arg[0]->ival, u->scratchsize);
@@ -251,6 +295,9 @@ int cook_call(struct d_unit *u, struct d_node **np)
 		break;
 	case 'z':
 		n->type = type_named(u, "size_t");
+		break;
+	case 'l':
+		n->type = u->base[B_LONG];
 		break;
 	case 'h':
 		n->type = u->base[B_USHORT];
@@ -314,7 +361,7 @@ static int cook_stack(struct d_unit *u, struct d_node *n)
 	n->kind = N_STACKFN;
 	n->arg = NULL;
 	n->narg = 0;
-	int64_t most = u->env.maxframes != 0 ? u->env.maxframes : D_FRAMES_MOST;
+	int64_t most = u->env.maxframes != 0 ? u->env.maxframes : D_FRAMES_USUAL;
 	n->type = type_stack(u, user, (uint16_t)(frames > most ? most : frames));
 	*(user ? &u->uses_user_symbols : &u->uses_kernel_symbols) = true;
 	return n->type == NULL ? -TALLY_ENOMEM : 0;
@@ -371,7 +418,9 @@ static int cook_trace(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 		return rc;
 	if (n->arg[0]->kind == N_AGG)
 		return d_fail(u, n->line, D_TRACE_DYN, "trace( ) may not be applied to a dynamic expression");
-	if ((rc = cook_data(u, &n->arg[0])) < 0)
+	/* an array is traced whole: it becomes no pointer, unless it has no size */
+	if ((rc = n->arg[0]->kind == N_CALL ? cook_data(u, &n->arg[0]) : cook(u, &n->arg[0])) < 0 ||
+	    (n->arg[0]->type->kind == TY_ARRAY && n->arg[0]->type->size == 0 && (rc = decay(u, &n->arg[0])) < 0))
 		return rc;
 	const struct d_type *t = n->arg[0]->type;
 	if (t->kind == TY_VOID)
@@ -418,7 +467,7 @@ int agg_arg(struct d_unit *u, struct d_stmt *s, const struct d_node *call, unsig
 			"%s( ) argument #%u is incompatible with prototype:\n\tprototype: aggregation\n\t argument: %s",
 			d_calls[call->call].name, i + 1, call_shown_argument(u, call->arg[i]));
 	}
-	if (a->sym == NULL || !a->sym->has_fn)
+	if (!a->sym->has_fn)
 		return d_fail(u, call->line, undefined, "undefined aggregation: @%s%s", a->str,
 			      near_aggregation(u, a->str));
 	uint32_t cap = s->naggs; /* full, so that it grows; lists are short */
@@ -479,6 +528,8 @@ static int cook_action(struct d_unit *u, struct d_stmt *s)
 		return cook_freopen(u, s, n);
 	case ACT_PRINT:
 		return cook_print(u, s, n);
+	case ACT_PCAP:
+		return cook_pcap(u, s, n);
 	case ACT_TRACEMEM:
 		return cook_tracemem(u, s, n);
 	case ACT_PRINTA:

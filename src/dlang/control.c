@@ -186,10 +186,17 @@ static int control_refuse_unknown(struct words *w, int kind, const char *s, size
 	return d_fail(w->u, w->line, D_PRAGMA_INVAL, "invalid D pragma: %.*s", shown, s);
 }
 
-/* #line N, or # N as a preprocessor writes it: the number of the next line */
+/* What a preprocessor calls the source itself, and what is in no file. */
+static bool line_is_of_source(const char *file, size_t n)
+{
+	return n == 0 || *file == '<' || is_word(file, n, "/dev/stdin");
+}
+
+/* #line N "file", or # N "file" as a preprocessor writes it: the number of the next line, and where it is from */
 static int line_directive(struct words *w, const char *s, size_t n, uint32_t *line)
 {
 	uint32_t v = 0;
+	bool quoted;
 	for (size_t i = 0; i < n; i++) {
 		if (!isdigit((unsigned char)s[i]) || v > UINT32_MAX / 20)
 			n = 0;
@@ -198,6 +205,8 @@ static int line_directive(struct words *w, const char *s, size_t n, uint32_t *li
 	if (n == 0)
 		return d_fail(w->u, w->line, D_PRAGMA_MALFORM, "malformed #line <line> [ [\"file\"] state ]");
 	*line = v;
+	const char *file = control_next_word(w, &n, &quoted);
+	w->u->header = quoted && !line_is_of_source(file, n) ? arena_strndup(&w->u->arena, file, n) : NULL;
 	return 0;
 }
 

@@ -168,8 +168,11 @@ bool assignable(const struct d_type *to, const struct d_node *from)
 
 /* ---- members ------------------------------------------------------------- */
 
-static const struct d_member *member_find(struct d_unit *u, const struct d_type *t, const char *name, uint32_t *offset,
-					  unsigned depth)
+/* Through at most so many anonymous structs and unions: sources are hostile, and each level is a call. */
+#define ANONYMOUS_MOST 32u
+
+static const struct d_member *member_find_below(struct d_unit *u, const struct d_type *t, const char *name,
+						uint32_t *offset, unsigned depth)
 {
 	if (type_complete(u, t) < 0)
 		return NULL;
@@ -183,17 +186,29 @@ static const struct d_member *member_find(struct d_unit *u, const struct d_type 
 		if (m->name[0] != '\0' || !ty_is_sou(m->type) || depth == 0)
 			continue;
 		*offset += m->offset;
-		if ((in = member_find(u, m->type, name, offset, depth - 1)) != NULL)
+		if ((in = member_find_below(u, m->type, name, offset, depth - 1)) != NULL)
 			return in;
 		*offset = base;
 	}
 	return NULL;
 }
 
+/* The member of that name, and the offset at which it is. NULL: there is none. */
+static const struct d_member *member_find(struct d_unit *u, const struct d_type *t, const char *name, uint32_t *offset)
+{
+	*offset = 0;
+	return member_find_below(u, t, name, offset, ANONYMOUS_MOST);
+}
+
+bool member_offset(struct d_unit *u, const struct d_type *sou, const char *name, uint32_t *ret)
+{
+	return member_find(u, sou, name, ret) != NULL;
+}
+
 const struct d_type *type_of_member(struct d_unit *u, const struct d_type *sou, const char *name)
 {
-	uint32_t offset = 0;
-	const struct d_member *m = member_find(u, sou, name, &offset, 32);
+	uint32_t offset;
+	const struct d_member *m = member_find(u, sou, name, &offset);
 	return m != NULL ? m->type : NULL;
 }
 
@@ -219,13 +234,13 @@ static int no_sou(struct d_unit *u, const struct d_node *n, const struct d_type 
 static int cook_member(struct d_unit *u, struct d_node *n, bool arrow)
 {
 	const struct d_type *t = n->a->type;
-	uint32_t offset = 0;
+	uint32_t offset;
 	int rc = type_complete(u, t);
 	if (rc < 0)
 		return rc;
 	if (!ty_is_sou(t) || t->incomplete)
 		return no_sou(u, n, t, arrow);
-	const struct d_member *m = member_find(u, t, n->str, &offset, 32);
+	const struct d_member *m = member_find(u, t, n->str, &offset);
 	if (u->arena.failed)
 		return d_nomem(u);
 	if (m == NULL)
@@ -432,8 +447,7 @@ static const struct d_type *args_type(struct d_unit *u, const struct d_args *a)
 	return row.ptr;
 }
 
-/* What args[index] is in all probes of the clause. */
-static int args_of_clause(struct d_unit *u, const struct d_node *n, int64_t index, const struct d_args **ret)
+int args_of_clause(struct d_unit *u, const struct d_node *n, int64_t index, const struct d_args **ret)
 {
 	const struct d_clausenode *c = u->cur_clause;
 	const struct d_probedesc *d = &c->descs->d;
@@ -502,7 +516,7 @@ static int cook_args_value(struct d_unit *u, struct d_node **np, const struct d_
 	n->a = arg;
 	n->b = NULL;
 	n->implied = true;
-	n->type = args_value_type(u, a->value);
+	n->type = a->ktype != 0 ? ktype_import(u, a->ktype, 0) : args_value_type(u, a->value);
 	return n->type == NULL ? d_nomem(u) : cook_cast(u, np);
 }
 
@@ -554,19 +568,19 @@ static int cook_sizeof(struct d_unit *u, struct d_node **np)
 	if (t->size == 0)
 		return d_fail(u, n->line, D_SIZEOF_TYPE, "cannot apply sizeof to an operand of unknown size");
 	n->type = type_named(u, "size_t");
-	return fold_int(u, np, t->size);
+	return fold_int(u, np, t->kind == TY_STRING && t->size == u->strsize ? u->strmost : t->size);
 }
 
 static int cook_offsetof(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
-	uint32_t offset = 0;
+	uint32_t offset;
 	if (type_complete(u, n->ty_arg) < 0)
 		return -TALLY_ENOMEM;
 	if (!ty_is_sou(n->ty_arg) || n->ty_arg->incomplete)
 		return d_fail(u, n->line, D_OFFSETOF_TYPE, "offsetof operand must be of struct or union type, not %s",
 			      type_name(u, n->ty_arg));
-	const struct d_member *m = member_find(u, n->ty_arg, n->str, &offset, 32);
+	const struct d_member *m = member_find(u, n->ty_arg, n->str, &offset);
 	if (m == NULL)
 		return d_fail(u, n->line, D_UNKNOWN, "failed to determine offset of %s: Member name not found%s",
 			      n->str, near_member(u, n->ty_arg, n->str));
@@ -597,6 +611,9 @@ static int cook_cast(struct d_unit *u, struct d_node **np)
 	struct d_node *n = *np;
 	if (n->str != NULL && !n->constant && call_is_void(n->a))
 		return d_fail(u, n->line, D_STRINGOF_TYPE, "cannot apply stringof to a value of type void");
+	if (ty_is_sou(n->type) && call_is_void(n->a))
+		return d_fail(u, n->line, D_CAST_INVAL, "invalid cast expression: \"void\" to \"%s\"",
+			      type_name(u, n->type));
 	int rc = cook_value(u, &n->a);
 	if (rc < 0)
 		return rc;
@@ -612,6 +629,11 @@ static int cook_cast(struct d_unit *u, struct d_node **np)
 	if ((rc = decay(u, &n->a)) < 0)
 		return rc;
 	const struct d_type *to = n->type;
+	if (to->kind == TY_ENUM && (rc = type_complete(u, to)) < 0)
+		return rc;
+	if (to->kind == TY_ENUM && to->size == 0)
+		return d_fail(u, n->line, D_CAST_INVAL, "invalid cast expression: \"%s\" is incomplete",
+			      type_name(u, to));
 	bool same = types_same(to, n->a->type) && to->kind != TY_FLOAT;
 	if (same && n->implied && bit_field_width(n->a) == 0) {
 		*np = n->a;
@@ -794,18 +816,34 @@ int cook_value(struct d_unit *u, struct d_node **np)
 
 /* ---- clauses -------------------------------------------------------------- */
 
-/* Whether n assigns, or else reads, a variable that has no type yet. */
-static bool meets_untyped(const struct d_node *n, bool assigned)
+/* Whether n assigns a variable that has no type yet; `only`: that variable. */
+static bool assigns_untyped(const struct d_node *n, const struct d_sym *only)
 {
-	bool left = (n->kind == N_ASSIGN || n->kind == N_INCDEC) && n->a->kind == N_VAR;
+	const bool left = (n->kind == N_ASSIGN || n->kind == N_INCDEC) && n->a->kind == N_VAR;
 	const struct d_node *keyed = left ? n->a : n, *const kid[] = { left ? NULL : n->a, n->b, n->c };
-	if (left ? assigned && n->a->sym->type == NULL : !assigned && n->kind == N_VAR && n->sym->type == NULL)
+	if (left && n->a->sym->type == NULL && (only == NULL || n->a->sym == only))
 		return true;
 	for (size_t i = 0; i < COUNT(kid); i++)
-		if (kid[i] != NULL && meets_untyped(kid[i], assigned))
+		if (kid[i] != NULL && assigns_untyped(kid[i], only))
 			return true;
 	for (uint32_t i = 0; i < keyed->narg; i++)
-		if (meets_untyped(keyed->arg[i], assigned))
+		if (assigns_untyped(keyed->arg[i], only))
+			return true;
+	return false;
+}
+
+/* Whether the predicate reads a variable, at n or below, that has no type yet and that it does not assign itself. */
+static bool reads_untyped(const struct d_node *pred, const struct d_node *n)
+{
+	const bool left = (n->kind == N_ASSIGN || n->kind == N_INCDEC) && n->a->kind == N_VAR;
+	const struct d_node *keyed = left ? n->a : n, *const kid[] = { left ? NULL : n->a, n->b, n->c };
+	if (n->kind == N_VAR && n->sym->type == NULL && !assigns_untyped(pred, n->sym))
+		return true;
+	for (size_t i = 0; i < COUNT(kid); i++)
+		if (kid[i] != NULL && reads_untyped(pred, kid[i]))
+			return true;
+	for (uint32_t i = 0; i < keyed->narg; i++)
+		if (reads_untyped(pred, keyed->arg[i]))
 			return true;
 	return false;
 }
@@ -831,7 +869,7 @@ static int cook_clause(struct d_unit *u, struct d_clausenode *c)
 	u->cur_source = c->source;
 	u->cur_clause = c;
 	u->order = 0;
-	bool first = c->pred != NULL && meets_untyped(c->pred, true) && !meets_untyped(c->pred, false);
+	bool first = c->pred != NULL && assigns_untyped(c->pred, NULL) && !reads_untyped(c->pred, c->pred);
 	int rc = first ? cook_predicate(u, c) : cook_actions(u, c);
 	if (rc == 0 && c->pred != NULL)
 		rc = first ? cook_actions(u, c) : cook_predicate(u, c);

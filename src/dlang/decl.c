@@ -135,6 +135,25 @@ bool starts_type(struct parser *ps)
 	       (at(ps, T_IDENT) && (type_named(ps->u, ps->tok.str) != NULL || adopt_type(ps)));
 }
 
+bool symbol_names_tag(const char *symbol)
+{
+	const char *name = strchr(symbol, '`') + 1;
+	return strcmp(name, "struct") == 0 || strcmp(name, "union") == 0 || strcmp(name, "enum") == 0;
+}
+
+/* Whether module`name, or `struct and what follows, is a type of the kernel and not a symbol. */
+static bool symbol_is_type(const struct parser *ps)
+{
+	const char *name = strchr(ps->tok.str, '`') + 1;
+	const size_t n = (size_t)(name - 1 - ps->tok.str);
+	char *module;
+
+	if (symbol_names_tag(ps->tok.str))
+		return true;
+	module = arena_strndup(&ps->u->arena, ps->tok.str, n);
+	return module != NULL && ktype_named(ps->u, module, name) != NULL;
+}
+
 int type_follows(struct parser *ps)
 {
 	struct d_token here = ps->tok;
@@ -142,7 +161,8 @@ int type_follows(struct parser *ps)
 	if (rc < 0)
 		return rc;
 	ps->measured = true;
-	bool follows = starts_type(ps) || at(ps, T_RPAREN); /* f() has parameters: none */
+	bool follows = at(ps, T_RPAREN) || /* f() has parameters: none */
+		       (at(ps, T_SYMBOL) ? symbol_is_type(ps) : starts_type(ps));
 	ps->measured = false;
 	ps->tok = here;
 	lex_rewind(ps);
@@ -234,12 +254,20 @@ static int bit_width(struct parser *ps, struct d_member *m)
 	return 0;
 }
 
+/* An array without elements may end a struct: what follows it in memory. */
+static bool member_is_open(const struct d_type *t)
+{
+	return t->kind == TY_ARRAY && t->n == 0 && !t->incomplete;
+}
+
 /* One declarator of a member, its width, and on to ',' or ';' */
 static int member_declarator(struct parser *ps, struct layout *l, const struct d_type *base, bool anonymous)
 {
 	struct d_member m = { .name = "" };
 	int rc;
+	ps->open_array = true;
 	m.type = at(ps, T_COLON) ? base : decl_declarator(ps, base, &m.name);
+	ps->open_array = false;
 	if (m.type == NULL)
 		return -TALLY_ESYNTAX;
 	if (m.name == NULL)
@@ -253,7 +281,7 @@ static int member_declarator(struct parser *ps, struct layout *l, const struct d
 		return d_fail(ps->u, ps->tok.line, D_DECL_MNAME, "member declaration requires a name");
 	if (type_complete(ps->u, m.type) < 0)
 		return -TALLY_ENOMEM;
-	if (m.type->incomplete || m.type->size == 0)
+	if (m.type->incomplete || (m.type->size == 0 && !member_is_open(m.type) && ps->u->header == NULL))
 		return d_fail(ps->u, ps->tok.line, D_DECL_INCOMPLETE, "incomplete struct/union/enum %s: %s",
 			      type_name(ps->u, m.type), m.name);
 	return member_add(ps, l, m, false);
@@ -309,7 +337,7 @@ static int decl_enumerator(struct parser *ps, const struct d_type *t, int64_t *n
 	}
 	if (rc < 0)
 		return rc;
-	if (*next != (int32_t)*next)
+	if (u->header == NULL && *next != (int32_t)*next)
 		return d_fail(u, ps->tok.line, D_DECL_ENOFLOW, "enumerator value overflows INT_MAX: %s", name);
 	void **slot = map_at(&u->consts, name, strlen(name));
 	struct d_node *n = node_int(u, ps->tok.line, t, (*next)++);
@@ -567,6 +595,7 @@ static const struct d_type *decl_specifiers(struct parser *ps, struct specs *sp)
 /* ( parameters ): parsed for form; D never calls such a function. */
 static const struct d_type *decl_prototype(struct parser *ps, const struct d_type *result)
 {
+	const bool outer_open = ps->open_array, outer_prototype = ps->in_prototype;
 	struct d_type *t = type_new(ps->u, TY_FUNC);
 	int rc = t == NULL ? -TALLY_ENOMEM : expect(ps, T_LPAREN);
 	for (unsigned i = 0; rc == 0 && !at(ps, T_RPAREN); i++) {
@@ -577,7 +606,10 @@ static const struct d_type *decl_prototype(struct parser *ps, const struct d_typ
 			rc = lex_next(ps);
 			break;
 		}
+		ps->open_array = ps->in_prototype = true;
 		const struct d_type *p = parse_parameter(ps, &name);
+		ps->open_array = outer_open;
+		ps->in_prototype = outer_prototype;
 		if (p == NULL)
 			return NULL;
 		if (p->kind == TY_VOID && name != NULL)
@@ -642,16 +674,36 @@ static const struct d_type *decl_tuple(struct parser *ps, const struct d_type *v
 
 static const struct d_type *decl_suffixes(struct parser *ps, const struct d_type *base);
 
+/* ... ] of a parameter in a C header, which may be an expression of other parameters, or `restrict`: it is a pointer anyway. */
+static const struct d_type *decl_skip_bound(struct parser *ps, const struct d_type *base)
+{
+	for (unsigned depth = 1; depth > 0;) {
+		depth += at(ps, T_LBRACK);
+		depth -= at(ps, T_RBRACK);
+		if (at(ps, T_END)) {
+			lex_syntax(ps);
+			return NULL;
+		}
+		if (lex_next(ps) < 0)
+			return NULL;
+	}
+	return (base = decl_suffixes(ps, base)) == NULL ? NULL : type_array(ps->u, base, 0);
+}
+
 static const struct d_type *decl_array(struct parser *ps, const struct d_type *base)
 {
 	int64_t n;
 	if (lex_next(ps) < 0)
 		return NULL;
+	if (at(ps, T_RBRACK) && ps->open_array)
+		return lex_next(ps) < 0 || (base = decl_suffixes(ps, base)) == NULL ? NULL : type_array(ps->u, base, 0);
 	if (at(ps, T_RBRACK)) {
 		d_fail(ps->u, ps->tok.line, D_DECL_ARRNULL,
 		       "array declaration requires array dimension or tuple signature");
 		return NULL;
 	}
+	if (ps->in_prototype && ps->u->header != NULL)
+		return decl_skip_bound(ps, base);
 	ps->declares = true;
 	bool tuple = starts_type(ps);
 	ps->declares = false;
@@ -662,7 +714,7 @@ static const struct d_type *decl_array(struct parser *ps, const struct d_type *b
 			   "as array declaration subscript") < 0 ||
 	    expect(ps, T_RBRACK) < 0)
 		return NULL;
-	if (n <= 0) {
+	if (n < 0 || (n == 0 && !ps->open_array)) {
 		d_fail(ps->u, ps->tok.line, D_DECL_ARRSUB,
 		       "positive integral constant expression or tuple signature "
 		       "expected as array declaration subscript");
@@ -868,12 +920,18 @@ static int declare_variable(struct parser *ps, const struct specs *sp, const cha
 	return 0;
 }
 
+/* Our own caddr_t is a pointer to nothing; a C header may say to what. */
+static bool declare_type_narrows(const struct d_unit *u, const struct d_type *was, const struct d_type *t)
+{
+	return t->kind == TY_PTR && types_same(was, u->base[B_VOIDPTR]);
+}
+
 static int declare_type(struct parser *ps, const char *name, const struct d_type *t)
 {
 	void **slot = map_at(&ps->u->types, name, strlen(name));
 	if (slot == NULL)
 		return d_nomem(ps->u);
-	if (*slot != NULL && !types_same(*slot, t))
+	if (*slot != NULL && !types_same(*slot, t) && !declare_type_narrows(ps->u, *slot, t))
 		return d_fail(ps->u, ps->tok.line, D_DECL_IDRED, "typedef redeclared: %s", name);
 	*slot = (void *)(uintptr_t)t;
 	return 0;
@@ -929,7 +987,10 @@ int parse_declaration(struct parser *ps)
 		return 0; /* the ';' stays: a probe description may follow it */
 	}
 	do {
-		if ((t = decl_declarator(ps, base, &name)) == NULL)
+		ps->open_array = sp.class == DC_EXTERN || sp.class == DC_TYPEDEF;
+		t = decl_declarator(ps, base, &name);
+		ps->open_array = false;
+		if (t == NULL)
 			return -TALLY_ESYNTAX;
 		if (at(ps, T_ASSIGN))
 			return d_fail(ps->u, ps->tok.line, D_SYNTAX,

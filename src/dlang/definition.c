@@ -1,8 +1,8 @@
 /*
  * definition.c: inline, translator and provider definitions, and xlate.
  *
- * Parsed whole and kept as they stand; what they mean is in xlate.c.  A provider's probes are known to the
- * program that has them: its definition is read for form.
+ * Definitions are parsed whole and stored unchanged; xlate.c gives them their meaning. The probes of a provider
+ * definition belong to the program that contains them, so here only its syntax is checked.
  */
 #include "dlang/decl_int.h"
 #include "dlang/parse_int.h"
@@ -127,9 +127,9 @@ static int provider_definition(struct parser *ps)
 		rc = expect(ps, T_LBRACE);
 	while (rc == 0 && !at(ps, T_RBRACE))
 		rc = provider_probe(ps);
-	if (rc < 0 || (rc = expect(ps, T_RBRACE)) < 0)
-		return rc;
-	return definition_end(ps);
+	if (rc == 0)
+		rc = lex_next(ps);
+	return rc < 0 ? rc : definition_end(ps);
 }
 
 int parse_definition(struct parser *ps)

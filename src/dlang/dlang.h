@@ -94,7 +94,8 @@ enum ir_fault {
 	FAULT_TUPOFLOW,
 	FAULT_BADSTACK,
 	FAULT_BADSIZE,
-	FAULT_BADINDEX
+	FAULT_BADINDEX,
+	FAULT_COUNTER /* our own: a performance counter does not count */
 };
 /* The words for it, with the value where that says something. Any number will do; bits above D_FAULT_BITS don't count. */
 void fault_text(struct buf *to, uint64_t fault, uint64_t value);
@@ -114,6 +115,8 @@ void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 	X(SEXT, "d a s") X(ZEXT, "d a s")  /* from size bytes: 1 2 4 */                             \
 	X(HTON, "d a s")           /* the low size bytes (2 4 8) in network order, or back */        \
 	X(PROGENY, "d a")          /* d = whether process a is the one that fires, or one above it */ \
+	X(COUNTER, "d x")          /* d = what this CPU has counted of counter x; faults COUNTER */     \
+	X(VCOUNTER, "d x")         /* the same of this thread, on all CPUs */                       \
 	X(RAND, "d")               /* d = 32 bits of chance */                                      \
 	X(CMP, "d a b c")          /* d = a cond b, 0 or 1 */                                       \
 	X(JMP, "l") X(JCMP, "a b c l") X(LABEL, "l")  /* labels per clause, each placed once, later */ \
@@ -212,7 +215,8 @@ enum d_actkind {
 	ACT_STACK,
 	ACT_USTACK, /* one slot */
 	ACT_SYM,    /* func ufunc mod umod sym usym uaddr as a statement: one slot */
-	ACT_EXIT,   /* one INT slot: the status */
+	ACT_PCAP, /* INT: wall-clock time, link type, length of the packet, of what was taken; BYTES, of which so many count */
+	ACT_EXIT, /* one INT slot: the status */
 	ACT_CLEAR,
 	ACT_TRUNC,
 	ACT_NORMALIZE,
@@ -249,14 +253,15 @@ struct d_action {
 	uint32_t naggs;
 };
 
-/* A record: u32 epid, u32 cpu, of a clause that speculates the number of the speculation that it belongs to (8 bytes, 0: to none),
- * then the slots.  A faulting clause hands over
+/* A record: u32 epid, u32 cpu, u64 time at which it was handed over (ns of the monotonic clock; 0: by -x temporal=no), of a clause that
+ * speculates the number of the speculation that it belongs to (8 bytes, 0: to none), then the slots.  A faulting clause hands over
  * an error record instead: the same header with epid | D_EPID_ERROR, then
  * u32 fault (enum ir_fault, and above D_FAULT_BITS the number of the instruction), u32 line of D, u64 value. */
-#define D_RECORD_HDR 8
+#define D_RECORD_HDR 16
+#define D_RECORD_TIME 8 /* offset of the time */
 #define D_FAULT_BITS 8
 #define D_EPID_ERROR 0x80000000u
-#define D_ERROR_RECORD 24
+#define D_ERROR_RECORD 32
 
 struct d_clause {
 	uint32_t id; /* dt_clause_<id>, from 0, in the order of the source */
@@ -279,6 +284,13 @@ struct d_clause {
 	bool is_default; /* no actions, braces or not: the default action (one empty record, prints CPU ID FUNCTION:NAME) */
 };
 
+/* What counter() or vcounter() reads. */
+struct d_counter {
+	const char *event; /* as it was written */
+	bool of_thread;
+};
+#define D_COUNTERS_MOST 16
+
 struct d_program {
 	struct d_clause *clause;
 	uint32_t nclauses;
@@ -289,7 +301,9 @@ struct d_program {
 	struct d_agg *agg;
 	uint32_t naggs;
 	const char **lit;
-	uint32_t nlits;         /* string constants */
+	uint32_t nlits; /* string constants */
+	struct d_counter *counter;
+	uint32_t ncounters;
 	bool destructive;       /* it changes more than what is printed */
 	bool uses_user_symbols; /* ustack ufunc usym umod uaddr or %A */
 	bool uses_kernel_symbols;
@@ -312,13 +326,20 @@ struct d_args {
 	const struct d_field *field;
 	uint32_t nfields;
 	uint32_t base, size;
-	const char *value; /* or it is of this type, as C writes it: "int", "struct stat *" */
-	uint32_t arg;      /* which argN a value is */
+	const char *value; /* or it is of this type, as C writes it: "int", "struct stat *" ... */
+	uint64_t ktype; /* ... which is the kernel's of that number, if not 0: a pointer leads into the kernel then */
+	uint32_t arg;   /* which argN a value is */
+	const char *
+		text; /* with `value`: an expression of D for it, in which __word0, __word1 ... are what the kernel hands over */
 };
 #define D_ARGS_BYTES 32767u /* bound of base + size: what an instruction can reach */
 
-/* More frames are never walked (the kernel's PERF_MAX_STACK_DEPTH): who asks for more gets these, as in dtrace(1). */
-#define D_FRAMES_MOST 127
+/* Who asks for more frames than the kernel walks gets those, as in dtrace(1): it walks 127 (PERF_MAX_STACK_DEPTH) unless
+ * kernel.perf_event_max_stack says otherwise.  D_FRAMES_MOST bounds what is made of that. */
+#define D_FRAMES_USUAL 127
+#define D_FRAMES_MOST 1024
+
+#define D_PCAP_USUAL 1514 /* a frame of Ethernet */
 
 /* A variable has no more keys unless its user raises that (-x tregs). */
 #define D_KEYS_MOST 8
@@ -366,6 +387,8 @@ struct d_ktypes {
 	bool (*get)(void *arg, uint64_t type, struct d_ktype *ret);
 	bool (*member)(void *arg, uint64_t type, uint32_t i, struct d_kmember *ret); /* false: there are no more */
 	bool (*constant)(void *arg, const char *name, int64_t *ret);                 /* of an enum */
+	/* Enumerator i of an enum; false: there are no more. */
+	bool (*enumerator)(void *arg, uint64_t type, uint32_t i, const char **name, int64_t *value);
 	/* module NULL: whichever has it. Negative when there is none, with what is known of the reason in why. */
 	int (*symbol)(void *arg, const char *module, const char *name, struct d_ksymbol *ret, struct err *why);
 };
@@ -393,6 +416,8 @@ struct d_env {
 	bool bare_args; /* `x` means args[0]->x where that has such a member */
 	/* Value of macro variable or argument ("target", "pid", "1", "$1" for $$1, ...): text, or NULL if unset. */
 	const char *(*macro)(void *arg, const char *name);
+	/* An event that counter() or vcounter() names can be counted: 0, or negative with words in e; NULL: no event can. */
+	int (*counter)(void *arg, const char *event, struct err *e);
 	/* #pragma D depends_on provider NAME: 0, or negative with words in e; may be NULL. */
 	int (*provider)(void *arg, const char *name, struct err *e);
 	int (*module)(void *arg, const char *name, struct err *e); /* the same of a module of the kernel */
@@ -401,13 +426,15 @@ struct d_env {
 	uint32_t strsize, stackframes, ustackframes,
 		jstackframes; /* read after all pragmas through sizes() if not NULL */
 	uint32_t keys_most;   /* of a variable with keys; 0: D_KEYS_MOST */
+	uint32_t pcapsize;    /* bytes that pcap() takes of a packet; 0: D_PCAP_USUAL */
 	uint32_t scratchsize; /* bytes that alloca() has in a clause */
-	uint32_t maxframes;   /* what stack(n) and ustack(n) get at most; 0: D_FRAMES_MOST */
+	uint32_t maxframes;   /* what stack(n) and ustack(n) get at most; 0: D_FRAMES_USUAL */
 	void (*sizes)(void *arg, struct d_env *env);
 	bool empty_ok;      /* -Z: descriptions that match nothing are fine */
 	bool no_program_ok; /* -xempty: a source without any program is fine */
 	bool pspec;         /* -xpspec: at the outer level a word with a * is a description, whatever it begins with */
 	bool errtags;       /* -xerrtags: messages carry [D_...] */
+	bool no_process;    /* there is no process whose memory could be read: the vm */
 	bool defaultargs;   /* -xdefaultargs: unset $1 is 0 or "" */
 	bool parse_only;    /* stop after `parse` */
 	const char *dump;   /* name of a pass: its result is printed to dump_to */

@@ -5,10 +5,12 @@
  *	expect-error LINE: TAG text     fails there, with that tag and those words
  *	expect-type text                compiles, and the typed tree has that text
  *	with empty_ok defaultargs       flags of the environment
+ *	with kernel                     there are the types of a kernel (fake_kernel.h)
  * Its name starts with the verdict: err.TAG.what.d or ok.what.d.
  */
 #include "base/base.h"
 #include "dlang/dlang.h"
+#include "dlang/fake_kernel.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -49,8 +51,8 @@ static const struct d_field rec_fields[] = {
 };
 static const struct d_field more_fields[] = { { "count", "uint64_t", 0, 8 } };
 static const struct d_args rec_args[] = {
-	{ "struct rec", rec_fields, COUNT(rec_fields), 0, 48, NULL, 0 },
-	{ "struct more", more_fields, COUNT(more_fields), 48, 8, NULL, 0 },
+	{ .name = "struct rec", .field = rec_fields, .nfields = COUNT(rec_fields), .base = 0, .size = 48 },
+	{ .name = "struct more", .field = more_fields, .nfields = COUNT(more_fields), .base = 48, .size = 8 },
 };
 
 static const struct d_args *args(void *world, uint32_t probe, uint32_t index)
@@ -73,6 +75,8 @@ static int probes(void *world, const struct d_probedesc *d, int (*add)(void *, u
 		return match_cpc(d, add, arg, e);
 	if (strcmp(d->prov, "rec") == 0)
 		return match_rec(d, add, arg);
+	if (strcmp(d->func, "-") == 0)
+		return err_set(e, TALLY_ESYNTAX, "the name of a probe of function \"-\" is an address");
 	for (uint32_t i = 0; i < COUNT(fixed); i++) {
 		const char *prov = i < 3 ? "dtrace" : "profile";
 		if (!text_glob(d->prov, prov) || !text_glob(d->name, fixed[i]))
@@ -83,6 +87,12 @@ static int probes(void *world, const struct d_probedesc *d, int (*add)(void *, u
 		n++;
 	}
 	return n;
+}
+
+static int world_counter(void *world, const char *event, struct err *e)
+{
+	(void)world;
+	return strncmp(event, "event", 5) == 0 ? 0 : err_set(e, TALLY_EINVAL, "no event \"%s\"", event);
 }
 
 static int provider(void *world, const char *name, struct err *e)
@@ -119,6 +129,7 @@ static void world_init(struct world *w)
 {
 	*w = (struct world){ .env = { .probes = probes,
 				      .args = args,
+				      .counter = world_counter,
 				      .provider = provider,
 				      .macro = macro,
 				      .option = option,
@@ -246,6 +257,7 @@ static bool run_golden(const char *name)
 	world_init(&w);
 	w.env.empty_ok = with != NULL && strstr(with, "empty_ok") != NULL;
 	w.env.defaultargs = with != NULL && strstr(with, "defaultargs") != NULL;
+	w.env.ktypes = with != NULL && strncmp(with, "kernel", 6) == 0 ? &fake_kernel : NULL;
 	int rc = compile(&w, name, text, n);
 	bool fails = strncmp(name, "err.", 4) == 0;
 	bool good = fails ? rc == -TALLY_ESYNTAX && check_error(&w, name, text) : rc == 0 && check_types(&w, text);
@@ -316,7 +328,7 @@ static void a_fault_of_any_number_has_words(void **state)
 		assert_true(b.n > 0);
 		named += strcmp(b.p, known.p) != 0;
 	}
-	assert_int_equal(named, FAULT_BADINDEX);
+	assert_int_equal(named, FAULT_COUNTER);
 	buf_free(&known);
 	buf_free(&b);
 }
@@ -455,6 +467,47 @@ static void descriptions_are_kept_as_written(void **state)
 	world_fini(&w);
 }
 
+/* That every use lies behind the one question is proved by the pass check, which compile() ends with. */
+static void a_clause_asks_once_whose_thread_local_variables_it_has(void **state)
+{
+	static const struct {
+		const char *text;
+		bool at_start; /* it must: each use is in an arm of its own */
+	} clauses[] = {
+		{ "self int a; self int b; self int k[int]; BEGIN { self->a = 1; self->b = self->a + self->a; }",
+		  true },
+		{ "self int a; self int b; self int k[int]; BEGIN / pid > 1 / { self->a = 1; trace(self->a); }",
+		  false },
+		{ "self int a; self int b; self int k[int]; BEGIN / pid > 1 && self->a / { self->a = 0; self->k[self->a] = 1; }",
+		  false },
+		{ "self int a; self int b; self int k[int]; BEGIN { x = pid ? self->a : self->b; }", true },
+		{ "self int a; self int b; self int k[int]; BEGIN { y = 1; x = pid && self->a; z = self->b; }", true },
+		{ "self int a; self int b; self int k[int]; BEGIN { if (pid) { self->a = 1; } else { if (uid) { self->b = 2; } self->c = 3; } }",
+		  true },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT(clauses); i++) {
+		struct world w;
+		uint32_t asked = 0, at = 0, jump = UINT32_MAX;
+
+		world_init(&w);
+		assert_int_equal(compile(&w, NULL, clauses[i].text, strlen(clauses[i].text)), 0);
+		for (uint32_t k = 0; k < w.p->clause[0].nins; k++) {
+			const struct ir_ins *in = &w.p->clause[0].ins[k];
+
+			if (in->op == IR_JCMP && jump == UINT32_MAX)
+				jump = k;
+			if (in->op == IR_BUILTIN && in->x == BI_THREAD) {
+				asked++;
+				at = k;
+			}
+		}
+		assert_int_equal(asked, 1);
+		assert_int_equal(at < jump, clauses[i].at_start);
+		world_fini(&w);
+	}
+}
+
 /* ---- hostile sources ----------------------------------------------------- */
 
 /* head, then `unit` n times, then tail: compiles or fails, and comes back */
@@ -512,6 +565,44 @@ static void deep_nesting_is_refused(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
+/* A program about member x of struct deep, below n anonymous structs. */
+static int below_anonymous(unsigned n, const char *use)
+{
+	struct world w;
+	struct buf b = { 0 };
+	int rc;
+
+	world_init(&w);
+	w.env.dump = NULL;
+	buf_puts(&b, "struct deep { ");
+	for (unsigned i = 0; i < n; i++)
+		buf_puts(&b, "struct { ");
+	buf_puts(&b, "int x; ");
+	for (unsigned i = 0; i < n; i++)
+		buf_puts(&b, "}; ");
+	buf_printf(&b, "};\n%s\n", use);
+	rc = compile(&w, "deep.d", b.p, b.n);
+	world_fini(&w);
+	buf_free(&b);
+	return rc;
+}
+
+static void a_member_is_found_through_32_anonymous_structs_and_no_more(void **state)
+{
+	static const char *const uses[] = {
+		"this struct deep *p; BEGIN { this->p = (struct deep *)arg0; trace(this->p->x); }",
+		"BEGIN { trace(offsetof(struct deep, x)); }",
+		"translator struct deep < int i > { x = i; };\nBEGIN { trace(xlate <struct deep *> (1)->x); }",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(uses); i++) {
+		assert_int_equal(below_anonymous(32, uses[i]), 0);
+		assert_int_equal(below_anonymous(33, uses[i]), -TALLY_ESYNTAX);
+	}
+	assert_int_equal(mem_live(), 0);
+}
+
 static void large_sources_are_compiled_or_refused(void **state)
 {
 	(void)state;
@@ -564,6 +655,126 @@ static void members_may_be_named_bare(void **state)
 	assert_null(strstr(bare("nowhere == 1"), "did you mean"));
 	assert_non_null(strstr(bare("size = 3"), "writable variable"));
 	assert_int_equal(mem_live(), 0);
+}
+
+/* ---- the checker of intermediate code -------------------------------------- */
+
+/* One instruction of each kind that says where something is. */
+static const char of_each_kind[] =
+	"this uint64_t a[4]; BEGIN { this->a[arg0 & 3] = 7; x[pid] = arg0 + 1; self->y = execname == \"shell\"; "
+	"@a[arg0] = sum(arg1); @b = count(); trace(arg0 ? strjoin(\"x\", execname) : \"z\"); trace(self->y); trace(x[1]); }\n"
+	"rec:::one { trace(args[0]->size); trace(args[0]->name); }\n";
+
+enum ir_part { PART_OP, PART_D, PART_A, PART_B, PART_O, PART_P, PART_X, PART_OFFSET, PART_P_OFFSET };
+
+static uint32_t ir_part_swap(struct ir_ins *i, enum ir_part part, uint32_t v)
+{
+	uint32_t *word = part == PART_X ? &i->x : part == PART_OFFSET ? &i->O : &i->P;
+	uint32_t was;
+
+	switch (part) {
+	case PART_OP:
+		was = i->op, i->op = (uint8_t)v;
+		return was;
+	case PART_D:
+		was = i->d, i->d = (ir_reg)v;
+		return was;
+	case PART_A:
+		was = i->a, i->a = (ir_reg)v;
+		return was;
+	case PART_B:
+		was = i->b, i->b = (ir_reg)v;
+		return was;
+	case PART_O:
+		was = i->o, i->o = (ir_obj)v;
+		return was;
+	case PART_P:
+		was = i->p, i->p = (ir_obj)v;
+		return was;
+	default:
+		was = *word, *word = v;
+		return was;
+	}
+}
+
+static void intermediate_code_that_names_what_is_not_there_is_refused(void **state)
+{
+	static const struct {
+		int line;
+		uint8_t op;
+		enum ir_part part;
+		const char *words;
+	} row[] = {
+		{ __LINE__, IR_END, PART_OP, "no such operation" },
+		{ __LINE__, IR_CONST, PART_D, "no such register" },
+		{ __LINE__, IR_ADD, PART_A, "no such register" },
+		{ __LINE__, IR_ADD, PART_B, "no such register" },
+		{ __LINE__, IR_OSTORE, PART_O, "no such object" },
+		{ __LINE__, IR_OLIT, PART_O, "no such object" },
+		{ __LINE__, IR_OLIT, PART_X, "no such literal" },
+		{ __LINE__, IR_SCMP, PART_X, "no such literal" },
+		{ __LINE__, IR_SCMP, PART_P, "no such object" },
+		{ __LINE__, IR_AGG, PART_X, "no such aggregation" },
+		{ __LINE__, IR_DYNGET, PART_X, "no such variable" },
+		{ __LINE__, IR_DYNSET, PART_X, "no such variable" },
+		{ __LINE__, IR_JMP, PART_X, "no such label" },
+		{ __LINE__, IR_JCMP, PART_X, "no such label" },
+		{ __LINE__, IR_LABEL, PART_X, "no such label" },
+		{ __LINE__, IR_OSTORE, PART_OFFSET, "bytes outside an object" },
+		{ __LINE__, IR_ARGLOAD, PART_OFFSET, "bytes outside args[]" },
+	};
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	assert_int_equal(compile(&w, "kinds.d", of_each_kind, strlen(of_each_kind)), 0);
+	assert_int_equal(ir_check(w.p, &w.e), 0);
+	for (size_t r = 0; r < COUNT(row); r++) {
+		uint32_t tried = 0;
+
+		for (uint32_t c = 0; c < w.p->nclauses; c++)
+			for (uint32_t n = 0; n < w.p->clause[c].nins; n++) {
+				const struct d_clause *clause = &w.p->clause[c];
+				struct ir_ins *i = (struct ir_ins *)&clause->ins[n];
+				uint32_t first = 0, was;
+
+				if (i->op != row[r].op || (row[r].op == IR_SCMP && row[r].part == PART_X && i->q))
+					continue;
+				switch (row[r].part) {
+				case PART_OP:
+					first = IR_NOPS;
+					break;
+				case PART_D:
+				case PART_A:
+				case PART_B:
+					first = clause->nregs;
+					break;
+				case PART_O:
+				case PART_P:
+					first = w.p->nobjs;
+					break;
+				case PART_OFFSET:
+					first = i->op == IR_ARGLOAD ? clause->args_bytes - i->s + 1 :
+								      w.p->obj[i->o].size - i->s + 1;
+					break;
+				default:
+					first = i->op == IR_AGG                          ? w.p->naggs :
+						i->op == IR_DYNGET || i->op == IR_DYNSET ? w.p->nvars :
+						i->op == IR_OLIT || i->op == IR_SCMP     ? w.p->nlits :
+											   clause->nlabels;
+				}
+				was = ir_part_swap(i, row[r].part, first);
+				w.e = (struct err){ 0 };
+				if (ir_check(w.p, &w.e) != -TALLY_EINVAL || !strstr(w.e.text, row[r].words))
+					fail_msg("line %d: clause %u, instruction %u: %s", row[r].line, c, n, w.e.text);
+				ir_part_swap(i, row[r].part, was);
+				tried++;
+			}
+		if (!tried)
+			fail_msg("line %d: there is no such instruction", row[r].line);
+	}
+	assert_int_equal(ir_check(w.p, &w.e), 0);
+	world_fini(&w);
 }
 
 /* ---- memory -------------------------------------------------------------- */
@@ -626,10 +837,13 @@ int main(void)
 		cmocka_unit_test(sizes_are_read_before_types),
 		cmocka_unit_test(parse_only_asks_for_no_probe),
 		cmocka_unit_test(descriptions_are_kept_as_written),
+		cmocka_unit_test(a_clause_asks_once_whose_thread_local_variables_it_has),
 		cmocka_unit_test(deep_nesting_is_refused),
+		cmocka_unit_test(a_member_is_found_through_32_anonymous_structs_and_no_more),
 		cmocka_unit_test(large_sources_are_compiled_or_refused),
 		cmocka_unit_test(a_nul_ends_a_source),
 		cmocka_unit_test(members_may_be_named_bare),
+		cmocka_unit_test(intermediate_code_that_names_what_is_not_there_is_refused),
 		cmocka_unit_test(the_nth_allocation_may_fail),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

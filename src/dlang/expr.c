@@ -174,17 +174,11 @@ static struct d_node *expr_aggregation(struct parser *ps)
 
 /* Whether what is behind the '(' is module`type and not module`symbol: only '*' may stand before
  * the ')', and if there is none, an operand follows. */
-static bool names_a_tag(const char *symbol)
-{
-	const char *name = strchr(symbol, '`') + 1;
-	return strcmp(name, "struct") == 0 || strcmp(name, "union") == 0 || strcmp(name, "enum") == 0;
-}
-
 static int kernel_cast(const struct parser *ps)
 {
 	struct parser look = *ps;
 	int rc = lex_next(&look);
-	bool pointer = at(&look, T_MUL) || names_a_tag(ps->tok.str);
+	bool pointer = at(&look, T_MUL) || symbol_names_tag(ps->tok.str);
 	if (rc == 0 && at(&look, T_IDENT) && pointer)
 		rc = lex_next(&look);
 	while (rc == 0 && at(&look, T_MUL))

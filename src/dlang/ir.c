@@ -91,6 +91,9 @@ static void print_objects(const struct d_program *p, struct buf *to)
 			   p->var[v].name, p->var[v].key_size, p->var[v].value_size);
 	for (uint32_t a = 0; a < p->naggs; a++)
 		buf_printf(to, "aggregation #%u @%s key %u\n", a, p->agg[a].name, p->agg[a].key_size);
+	for (uint32_t n = 0; n < p->ncounters; n++)
+		buf_printf(to, "counter #%u %s %s\n", n, p->counter[n].event,
+			   p->counter[n].of_thread ? "of the thread" : "of the CPU");
 	for (uint32_t n = 0; n < p->nlits; n++) {
 		buf_printf(to, "literal #%u ", n);
 		buf_json_str(to, p->lit[n], strlen(p->lit[n]));
@@ -349,6 +352,7 @@ void fault_text(struct buf *to, uint64_t fault, uint64_t value)
 		[FAULT_BADSTACK] = { "bad stack", false },
 		[FAULT_BADSIZE] = { "invalid size", true },
 		[FAULT_BADINDEX] = { "index out of bounds", true },
+		[FAULT_COUNTER] = { "performance counter is not counting", false },
 	};
 
 	fault &= (1u << D_FAULT_BITS) - 1;

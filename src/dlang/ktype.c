@@ -1,12 +1,12 @@
 /*
- * ktype.c: types that the kernel tells, made types of D when a program needs them.
+ * ktype.c: types of the kernel, made types of D when a program needs them.
  *
- * A kernel has a hundred thousand types, and a script names three.  So nothing is read before its
- * name is met, and of a struct only its size: a struct's members are read when the first of them is
- * looked up, each with a type that is again no more than a name and a size.
+ * A kernel has a hundred thousand types, and a script names three. So nothing is read before its name is met, and
+ * then only the size of a struct. Its members are read when the first of them is looked up, each with a type that
+ * again has only a name and a size.
  *
- * A struct that the program declares and does not define is the kernel's of that name, if there
- * is one: it is completed in place, so that pointers to it stay pointers to one type.
+ * A struct that the program declares and does not define is the kernel's of that name, if there is one: it is
+ * completed in place, so that pointers to it stay pointers to one type.
  */
 #include "dlang/type_int.h"
 
@@ -19,6 +19,8 @@ static const struct d_type *base_by_size(struct d_unit *u, const struct d_ktype 
 	static const uint8_t is_signed[] = { [1] = B_CHAR, [2] = B_SHORT, [4] = B_INT, [8] = B_LONG };
 	if (k->is_bool && k->size == 1)
 		return u->base[B_BOOL];
+	if (k->size == 1 && k->name != NULL && strcmp(k->name, "char") == 0)
+		return u->base[B_CHAR]; /* a kernel is compiled with unsigned ones, or not: text is text */
 	if (k->size == 1 || k->size == 2 || k->size == 4 || k->size == 8)
 		return u->base[is_signed[k->size] + (k->is_signed ? 0 : 1)];
 	/* an integer of 16 bytes is an array of two to D */
@@ -37,7 +39,7 @@ static void shell_fill(struct d_type *t, const struct d_ktype *k, uint64_t id)
 	t->align = align_of(k->size);
 	t->is_signed = k->is_signed;
 	t->incomplete = k->incomplete;
-	t->kernel = t->kind != TY_ENUM && !k->incomplete ? id : 0;
+	t->kernel = k->incomplete ? 0 : id;
 }
 
 /* A struct, union or enum: the one of that name, when the program has it without members. */
@@ -179,7 +181,7 @@ int type_complete(struct d_unit *u, const struct d_type *ct)
 		if (id != 0 && k->get(k->arg, id, &row) && !row.incomplete)
 			shell_fill(t, &row, id);
 	}
-	return t->kernel != 0 ? members_read(u, t) : 0;
+	return t->kernel != 0 && t->kind != TY_ENUM ? members_read(u, t) : 0;
 }
 
 const struct d_type *ktype_named(struct d_unit *u, const char *module, const char *name)

@@ -156,6 +156,28 @@ static void settle_now(struct lw *l, ir_obj record, const struct slot *s, uint8_
 	lw_store8(l, record, s->offset, closed);
 }
 
+/* The bytes of a packet behind its numbers: those that were there, or so many as the record has room for. */
+static void statement_packet(struct lw *l, const struct d_clause *c, const struct d_action *a,
+			     const struct d_node *place)
+{
+	const struct slot *bytes = &a->slots[a->nslots - 1], *taken = bytes - 1;
+	const uint32_t fits = lw_label(l);
+	ir_reg from = lw_value(l, place->a), zero = lw_const(l, 0), n;
+	struct ir_ins *i = lw_on(l, IR_OLOAD, c->record, taken->offset, 8);
+
+	n = i->d = lw_reg(l);
+	lw_jcmp(l, n, IR_LEU, lw_const(l, bytes->bytes), fits);
+	lw_const_to(l, n, bytes->bytes);
+	lw_store8(l, c->record, taken->offset, n);
+	lw_put(l, fits);
+	lw_zero(l, c->record, bytes->offset, bytes->size);
+	i = lw_on(l, IR_OREADN, c->record, bytes->offset, 0);
+	i->a = from;
+	i->b = zero;
+	i->e = n;
+	i->i = bytes->size;
+}
+
 static int statement_act(struct lw *l, struct d_clause *c, const struct d_stmt *st)
 {
 	if (st->act >= ACT_SPECULATE) {
@@ -184,8 +206,11 @@ static int statement_act(struct lw *l, struct d_clause *c, const struct d_stmt *
 		a->aggs[k] = st->aggs[k]->index;
 	l->generation = 0;
 	c->record_size = lw_layout(type, st->narg, a->slots, c->record_size, false);
-	for (uint32_t k = 0; k < st->narg; k++)
+	const uint32_t plain = st->act == ACT_PCAP ? st->narg - 1 : st->narg;
+	for (uint32_t k = 0; k < plain; k++)
 		lw_slot(l, st->arg[k], c->record, &a->slots[k], false);
+	if (st->act == ACT_PCAP)
+		statement_packet(l, c, a, st->arg[plain]);
 	if (st->act == ACT_EXIT)
 		exit_now(l, c->record, &a->slots[0]);
 	if (st->act == ACT_COMMIT || st->act == ACT_DISCARD) {
@@ -282,6 +307,7 @@ static int lower_statements(struct lw *l, struct d_clause *c, const struct d_stm
 /* Moves the instructions into the arena. */
 static int clause_end(struct lw *l, struct d_clause *c)
 {
+	lw_thread_once(l);
 	c->nins = l->nins;
 	c->nregs = l->nregs;
 	c->nlabels = l->nlabels;
@@ -344,6 +370,8 @@ static int lower_clause(struct lw *l, struct d_clause *c, const struct d_clausen
 		c->record_size = D_RECORD_HDR + (c->speculates ? 8 : 0);
 	}
 	lw_scratch_begin(l);
+	if (c->speculates) /* a predicate that faults has none to give back */
+		lw_zero(l, c->record, D_RECORD_HDR, 8);
 	if (n->pred) {
 		lw_jump(l, n->pred, false, end);
 		lw_scratch_begin(l);
@@ -352,8 +380,6 @@ static int lower_clause(struct lw *l, struct d_clause *c, const struct d_clausen
 		l->exited = lw_const(l, 0);
 	if (c->record && has_conditional(n->stmts)) {
 		zero = l->nins; /* its size is known at the end */
-		lw_zero(l, c->record, D_RECORD_HDR, 8);
-	} else if (c->speculates) {
 		lw_zero(l, c->record, D_RECORD_HDR, 8);
 	}
 	if (lower_statements(l, c, n->stmts) < 0)
@@ -402,6 +428,8 @@ int d_lower(struct d_unit *u)
 	u->prog = (struct d_program){ .destructive = u->destructive,
 				      .uses_user_symbols = u->uses_user_symbols,
 				      .uses_kernel_symbols = u->uses_kernel_symbols };
+	u->prog.counter = u->counter;
+	u->prog.ncounters = u->ncounters;
 	rc = lower_symbols(&l) < 0 || lower_clauses(&l) < 0 || l.failed ? -1 : 0;
 	if (rc == 0) {
 		u->prog.obj = lower_keep_copy(&u->arena, l.obj, u->prog.nobjs * sizeof(*l.obj));

@@ -1,8 +1,8 @@
 /*
- * lower_emit.c: instructions, objects, labels: what the lowering writes with.
+ * lower_emit.c: the functions with which the lowering writes instructions, objects and labels.
  *
- * Out of memory, or with more than LW_INS_MOST of them, an instruction goes to a sink, so that nobody
- * who writes one needs to look; the pass looks once, at its end.
+ * If memory or LW_INS_MOST is exceeded, an instruction goes to a sink, so callers need not check each one; the pass
+ * checks once, at its end.
  */
 #include <string.h>
 
@@ -158,6 +158,31 @@ struct ir_ins *lw_on(struct lw *l, enum ir_op op, ir_obj o, uint32_t off, uint32
 	i->O = off;
 	i->s = size;
 	return i;
+}
+
+void lw_part(struct ir_ins *i, ir_obj p, uint32_t bound, ir_reg from, ir_reg most)
+{
+	i->p = p;
+	i->i = bound;
+	i->a = from;
+	i->b = most;
+}
+
+void lw_fault(struct lw *l, enum ir_fault fault, ir_reg value)
+{
+	struct ir_ins *i = lw_emit(l, IR_FAULT);
+
+	i->a = value;
+	i->x = fault;
+}
+
+void lw_check_below(struct lw *l, ir_reg index, uint32_t n, enum ir_fault fault)
+{
+	uint32_t good = lw_label(l);
+
+	lw_jcmp(l, index, IR_LTU, lw_const(l, n), good);
+	lw_fault(l, fault, index);
+	lw_put(l, good);
 }
 
 void lw_zero(struct lw *l, ir_obj o, uint32_t off, uint32_t size)

@@ -204,7 +204,7 @@ static ir_reg value_cond(struct lw *l, const struct d_node *n)
 static ir_reg value_builtin(struct lw *l, enum ir_builtin b)
 {
 	const bool user = b == BI_UCALLER || b == BI_USTACKDEPTH, depth = b == BI_STACKDEPTH || b == BI_USTACKDEPTH;
-	const uint32_t most = l->u->env.maxframes != 0 ? l->u->env.maxframes : D_FRAMES_MOST;
+	const uint32_t most = l->u->env.maxframes != 0 ? l->u->env.maxframes : D_FRAMES_USUAL;
 	const uint32_t bytes = depth ? most * 8 : 16;
 	struct ir_ins *i;
 	ir_obj o;

@@ -71,10 +71,18 @@ ir_reg lw_builtin(struct lw *l, enum ir_builtin which);
 uint32_t lw_literal(struct lw *l, const char *s); /* its number */
 /* An operation on an object, at off. */
 struct ir_ins *lw_on(struct lw *l, enum ir_op op, ir_obj o, uint32_t off, uint32_t size);
+/* Operands of an IR_SSUB: of the string p, whose type has `bound` bytes, at most `most` bytes from byte `from` on. */
+void lw_part(struct ir_ins *i, ir_obj p, uint32_t bound, ir_reg from, ir_reg most);
+void lw_fault(struct lw *l, enum ir_fault fault, ir_reg value);
+void lw_check_below(struct lw *l, ir_reg index, uint32_t n,
+		    enum ir_fault fault); /* faults unless index < n, unsigned */
 void lw_zero(struct lw *l, ir_obj o, uint32_t off, uint32_t size);
 void lw_copy(struct lw *l, ir_obj o, uint32_t off, ir_obj p, uint32_t poff, uint32_t size);
 void lw_store8(struct lw *l, ir_obj o, uint32_t off, ir_reg a);
 void lw_move_bytes(struct lw *l, ir_obj o, uint32_t off, ir_obj p, uint32_t poff, uint32_t size); /* aligned or not */
+
+/* ---- lower_once.c --------------------------------------------------------------------------------- */
+void lw_thread_once(struct lw *l); /* over all instructions of the clause */
 
 /* ---- lower_place.c -------------------------------------------------------------------------------- */
 bool lw_is_dyn(const struct d_node *n);                 /* thread-local or associative: it has a key */
@@ -120,6 +128,15 @@ ir_reg lw_subr_number(struct lw *l, const struct d_node *n); /* what a subroutin
 void lw_subr_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size);
 
 ir_reg lw_digit(struct lw *l, ir_reg digit); /* as a character: what is above 9 goes on from 'a' */
+
+/* The first place of p (bound imm) from `at` on whose byte is not in q (cond IR_EQ), or is in q or ends p (IR_NE). */
+ir_reg lw_string_span(struct lw *l, enum ir_cond cond, ir_obj p, uint32_t bound, ir_obj q, uint32_t nq, ir_reg at);
+
+/* ---- lower_number.c ----------------------------------------------------------------------------------- */
+ir_reg lw_subr_strtoll(struct lw *l, const struct d_node *n);
+
+/* ---- lower_path.c ------------------------------------------------------------------------------------- */
+void lw_subr_path(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size);
 
 /* ---- lower_net.c -------------------------------------------------------------------------------------- */
 void lw_subr_net(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size);

@@ -1,9 +1,10 @@
 /*
- * lower_net.c: addresses of networks as text: inet_ntoa(), inet_ntoa6(), inet_ntop(), link_ntop().
+ * lower_net.c: network addresses as text: inet_ntoa(), inet_ntoa6(), inet_ntop(), link_ntop().
  *
- * The address is read from memory, and its text is written byte by byte into a temporary, which also has what is counted
- * on the way: a register would keep its range on each path, and the verifier would walk all paths (cg_forget()).  IPv6 is written as RFC 5952 has it: lower case, no zeros in front, and the longest run of two or more groups
- * that are 0 (the first of them) is "::".  IPv4 addresses within IPv6 (RFC 4291, 2.5.5) end in IPv4's notation.
+ * The address is read from memory, and its text is written byte by byte into a temporary. Counts are kept in the
+ * temporary as well: a register would keep its range on each path, and the verifier would walk all paths
+ * (cg_forget()). IPv6 is written as in RFC 5952: lower case, no leading zeros, and "::" for the longest run of groups
+ * that are 0 (the first of several). IPv4 addresses within IPv6 (RFC 4291, 2.5.5) end in IPv4's notation.
  */
 #include "dlang/lower_int.h"
 
@@ -228,7 +229,6 @@ static void net_by_family(struct lw *l, const struct net_text *t, const struct d
 	const bool link = n->call == CALL_link_ntop;
 	const uint32_t count = link ? COUNT(links) : COUNT(families), done = lw_label(l);
 	ir_reg family = lw_value(l, n->arg[0]);
-	struct ir_ins *i;
 
 	for (uint32_t k = 0; k < count; k++) {
 		const uint16_t number = link ? links[k] : families[k];
@@ -241,9 +241,7 @@ static void net_by_family(struct lw *l, const struct net_text *t, const struct d
 		lw_jmp(l, done);
 		lw_put(l, other);
 	}
-	i = lw_emit(l, IR_FAULT);
-	i->a = family;
-	i->x = FAULT_ILLOP;
+	lw_fault(l, FAULT_ILLOP, family);
 	lw_put(l, done);
 }
 
@@ -251,7 +249,6 @@ void lw_subr_net(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, u
 {
 	struct net_text t = net_begin(l);
 	ir_reg from, most;
-	struct ir_ins *i;
 
 	if (n->narg == 2)
 		net_by_family(l, &t, n);
@@ -259,9 +256,5 @@ void lw_subr_net(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, u
 		net_put_kind(l, &t, n, n->call == CALL_inet_ntoa6);
 	from = lw_const(l, 0);
 	most = lw_const(l, NET_TEXT);
-	i = lw_on(l, IR_SSUB, o, off, size);
-	i->p = t.o;
-	i->i = NET_TEXT;
-	i->a = from;
-	i->b = most;
+	lw_part(lw_on(l, IR_SSUB, o, off, size), t.o, NET_TEXT, from, most);
 }

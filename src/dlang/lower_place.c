@@ -1,7 +1,7 @@
 /*
- * lower_place.c: where values lie: variables with keys, members, elements, the context, memory.
+ * lower_place.c: the places of values: variables with keys, members, elements, the context, memory.
  *
- * A place is computed once and then read, written, or both: a key or an index may have effects.
+ * A place is computed once and then read, written, or both, since a key or an index may have side effects.
  */
 #include "dlang/lower_int.h"
 
@@ -68,19 +68,6 @@ ir_reg lw_args_address(struct lw *l, uint32_t off)
 	return i->d = lw_reg(l);
 }
 
-/* Faults unless the index is below n. */
-static void check_index(struct lw *l, ir_reg index, uint32_t n)
-{
-	uint32_t good = lw_label(l);
-	struct ir_ins *i;
-
-	lw_jcmp(l, index, IR_LTU, lw_const(l, n), good);
-	i = lw_emit(l, IR_FAULT);
-	i->a = index;
-	i->x = FAULT_BADINDEX;
-	lw_put(l, good);
-}
-
 static ir_reg reg_scaled(struct lw *l, ir_reg a, uint32_t n)
 {
 	return n == 1 ? a : lw_binary(l, IR_MUL, a, lw_const(l, n));
@@ -101,7 +88,7 @@ ir_reg lw_address(struct lw *l, const struct lw_place *p)
 	d = i->d = lw_reg(l);
 	if (!p->index)
 		return d;
-	check_index(l, p->index, p->limit);
+	lw_check_below(l, p->index, p->limit, FAULT_BADINDEX);
 	return lw_binary(l, IR_ADD, d, reg_scaled(l, p->index, p->stride));
 }
 
@@ -122,8 +109,8 @@ static void place_index(struct lw *l, struct lw_place *p, const struct d_type *a
 		p->stride = size;
 		return;
 	}
-	check_index(l, p->index, p->limit);
-	check_index(l, index, array->n);
+	lw_check_below(l, p->index, p->limit, FAULT_BADINDEX);
+	lw_check_below(l, index, array->n, FAULT_BADINDEX);
 	p->index = lw_binary(l, IR_ADD, reg_scaled(l, p->index, p->stride), reg_scaled(l, index, size));
 	p->limit = (p->limit - 1) * p->stride + (array->n - 1) * size + 1;
 	p->stride = 1;

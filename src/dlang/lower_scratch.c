@@ -1,10 +1,10 @@
 /*
- * lower_scratch.c: alloca(), and what copies bytes to and from memory.
+ * lower_scratch.c: alloca(), and the functions that copy bytes to and from memory.
  *
- * The scratch memory of a clause is one object.  A register counts what is allocated, from 8 on, so that 0 leads
- * nowhere; a pointer into the memory is an offset of that object (scratch.c).  It is held against the register at
- * each use: in front of all that is allocated, or behind, it is a bad address; bytes that begin within and end
- * behind are a bad size.  The memory begins as zeros, and eight more lie behind it, so that a string always ends.
+ * The scratch memory of a clause is one object. A register counts the allocated bytes, from 8 on, so that 0 stays an
+ * invalid pointer; a pointer into the memory is an offset in that object (scratch.c). Each use compares it with the
+ * register: an offset before or after the allocated bytes is a bad address; bytes that begin inside and end outside
+ * are a bad size. The memory is zeroed first, and eight more bytes follow it, so that a string always ends.
  */
 #include "dlang/lower_int.h"
 
@@ -46,14 +46,6 @@ static ir_obj scratch_memory(struct lw *l)
 	return l->scratch;
 }
 
-static void scratch_fault(struct lw *l, enum ir_fault fault, ir_reg value)
-{
-	struct ir_ins *i = lw_emit(l, IR_FAULT);
-
-	i->a = value;
-	i->x = fault;
-}
-
 /* Faults unless n bytes at `off` were allocated. crossing: for those that were in part. */
 static void scratch_check(struct lw *l, ir_reg off, ir_reg n, enum ir_fault crossing)
 {
@@ -67,10 +59,10 @@ static void scratch_check(struct lw *l, ir_reg off, ir_reg n, enum ir_fault cros
 	lw_jcmp(l, left, IR_GEU, n, good);
 	if (crossing != FAULT_BADADDR) {
 		lw_jcmp(l, left, IR_EQ, lw_const(l, 0), bad);
-		scratch_fault(l, crossing, n);
+		lw_fault(l, crossing, n);
 	}
 	lw_put(l, bad);
-	scratch_fault(l, FAULT_BADADDR, off);
+	lw_fault(l, FAULT_BADADDR, off);
 	lw_put(l, good);
 }
 
@@ -123,7 +115,7 @@ static ir_reg scratch_take(struct lw *l, ir_reg n)
 	lw_jcmp(l, n, IR_GTU, lw_const(l, most), bad);
 	lw_jcmp(l, end, IR_LEU, lw_const(l, SCRATCH_NOBODYS + most), good);
 	lw_put(l, bad);
-	scratch_fault(l, FAULT_NOSCRATCH, n);
+	lw_fault(l, FAULT_NOSCRATCH, n);
 	lw_put(l, good);
 	lw_move_to(l, l->scratch_top, end);
 	return start;
@@ -183,7 +175,7 @@ static void scratch_check_size(struct lw *l, ir_reg n, uint32_t most)
 	uint32_t good = lw_label(l);
 
 	lw_jcmp(l, n, IR_LEU, lw_const(l, most), good);
-	scratch_fault(l, FAULT_BADSIZE, n);
+	lw_fault(l, FAULT_BADSIZE, n);
 	lw_put(l, good);
 }
 

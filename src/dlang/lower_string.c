@@ -1,8 +1,8 @@
 /*
- * lower_string.c: strings to where they are wanted, and numbers of them.
+ * lower_string.c: strings into objects, and numbers from strings.
  *
- * A string is never a value of its own: it is written into an object (lw_string), so a literal or
- * execname goes straight into a key or record.  Its bound is its type's size; what it does not fill is zero.
+ * A string is never a value of its own: it is written into an object (lw_string), so a literal or execname goes
+ * directly into a key or record. Its bound is its type's size; unused bytes are zero.
  */
 #include "dlang/lower_int.h"
 #include <assert.h>
@@ -52,14 +52,11 @@ static ir_reg string_word(struct lw *l, ir_obj o, uint32_t off)
 static void string_check_not_null(struct lw *l, ir_obj o, uint32_t off, ir_reg value)
 {
 	uint32_t good = lw_label(l);
-	struct ir_ins *i;
 
 	if (!value)
 		value = lw_const(l, 0);
 	lw_jcmp(l, string_word(l, o, off), IR_NE, lw_const(l, D_NULL_STRING), good);
-	i = lw_emit(l, IR_FAULT);
-	i->a = value;
-	i->x = FAULT_BADADDR;
+	lw_fault(l, FAULT_BADADDR, value);
 	lw_put(l, good);
 }
 
@@ -91,19 +88,6 @@ void lw_string_slot(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off
 	lw_put(l, some);
 }
 
-/* Faults unless the number is one of a byte of the string. */
-static void string_check_index(struct lw *l, ir_reg index, uint32_t bound)
-{
-	uint32_t good = lw_label(l);
-	struct ir_ins *i;
-
-	lw_jcmp(l, index, IR_LTU, lw_const(l, bound), good);
-	i = lw_emit(l, IR_FAULT);
-	i->a = index;
-	i->x = FAULT_BADADDR;
-	lw_put(l, good);
-}
-
 /* s[i] */
 struct lw_place lw_string_byte(struct lw *l, const struct d_node *n)
 {
@@ -112,7 +96,7 @@ struct lw_place lw_string_byte(struct lw *l, const struct d_node *n)
 
 	if (string_nullable(n->a))
 		string_check_not_null(l, p.o, 0, index);
-	string_check_index(l, index, p.limit);
+	lw_check_below(l, index, p.limit, FAULT_BADADDR);
 	if (n->b->kind == N_INT) {
 		p.off = n->b->ival >= 0 && n->b->ival < (int64_t)p.limit ? (uint32_t)n->b->ival : 0;
 		return p;
@@ -129,17 +113,12 @@ static void string_offset(struct lw *l, const struct d_node *n, ir_obj o, uint32
 	ir_obj p = lw_string_object(l, n->a);
 	const uint32_t bound = n->a->type->size;
 	ir_reg from = lw_value(l, n->b), most;
-	struct ir_ins *i;
 
 	if (string_nullable(n->a))
 		string_check_not_null(l, p, 0, from);
-	string_check_index(l, from, bound);
+	lw_check_below(l, from, bound, FAULT_BADADDR);
 	most = lw_const(l, bound);
-	i = lw_on(l, IR_SSUB, o, off, size);
-	i->p = p;
-	i->i = bound;
-	i->a = from;
-	i->b = most;
+	lw_part(lw_on(l, IR_SSUB, o, off, size), p, bound, from, most);
 }
 
 /* max(v, 0), at most `most` */
@@ -221,15 +200,10 @@ static void lower_substr(struct lw *l, const struct d_node *n, ir_obj o, uint32_
 	uint32_t bound = n->arg[0]->type->size;
 	ir_reg index = lw_value(l, n->arg[1]), len = lw_string_length(l, p, bound), from = from_end(l, index, len);
 	ir_reg to = n->narg == 3 ? part_end(l, from, lw_value(l, n->arg[2]), len) : len, room;
-	struct ir_ins *i;
 
 	from = lower_clamp(l, from, lw_const(l, bound));
 	room = lower_clamp(l, lw_binary(l, IR_SUB, to, from), lw_const(l, bound));
-	i = lw_on(l, IR_SSUB, o, off, size);
-	i->p = p;
-	i->i = bound;
-	i->a = from;
-	i->b = room;
+	lw_part(lw_on(l, IR_SSUB, o, off, size), p, bound, from, room);
 }
 
 static void lower_strjoin(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
@@ -398,8 +372,10 @@ static void string_keep_most(struct lw *l, const struct d_node *n, ir_obj o, uin
 	if (end <= l->u->strmost + 1)
 		return;
 	nul = lw_const(l, 0);
-	for (uint32_t k = l->u->strmost; k < end; k++)
-		lw_on(l, IR_OSTORE, o, off + k, 1)->a = nul;
+	for (uint32_t k = l->u->strmost, n; k < end; k += n) {
+		n = (off + k) % 8 == 0 ? 8 : 1;
+		lw_on(l, IR_OSTORE, o, off + k, n)->a = nul;
+	}
 }
 
 void lw_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)

@@ -1,8 +1,9 @@
 /*
- * lower_subr.c: subroutines that are made of the IR's own arithmetic.
+ * lower_subr.c: subroutines in the IR's own arithmetic.
  *
- * A string is words of eight bytes, zero behind its NUL, so what treats each byte alike (toupper()) works on whole words.
- * What makes a string of a number writes digits from the end of a temporary, and cuts the string out of it.
+ * A string is words of eight bytes, zero after its NUL, so a function that treats all bytes alike (toupper()) works
+ * on whole words. A function that makes a string of a number writes digits from the end of a temporary, and copies
+ * the string out of it.
  */
 #include "dlang/lower_int.h"
 #include <assert.h>
@@ -36,6 +37,14 @@ static ir_reg subr_rand(struct lw *l)
 {
 	struct ir_ins *i = lw_emit(l, IR_RAND);
 
+	return i->d = lw_reg(l);
+}
+
+static ir_reg subr_counter(struct lw *l, const struct d_node *n)
+{
+	struct ir_ins *i = lw_emit(l, n->call == CALL_vcounter ? IR_VCOUNTER : IR_COUNTER);
+
+	i->x = (uint32_t)n->ival;
 	return i->d = lw_reg(l);
 }
 
@@ -119,6 +128,9 @@ ir_reg lw_subr_number(struct lw *l, const struct d_node *n)
 	case CALL_rw_read_held:
 	case CALL_rw_write_held:
 		return subr_lock(l, n);
+	case CALL_counter:
+	case CALL_vcounter:
+		return subr_counter(l, n);
 	case CALL_progenyof:
 		return subr_progenyof(l, n);
 	case CALL_speculation:
@@ -126,6 +138,8 @@ ir_reg lw_subr_number(struct lw *l, const struct d_node *n)
 	case CALL_getmajor:
 	case CALL_getminor:
 		return subr_device(l, n);
+	case CALL_strtoll:
+		return lw_subr_strtoll(l, n);
 	case CALL_rand:
 		return lw_extended(l, subr_rand(l), n->type);
 	case CALL_htons:
@@ -154,16 +168,11 @@ static void subr_cut(struct lw *l, ir_obj p, uint32_t bound, ir_reg from, ir_obj
 {
 	uint32_t none = lw_label(l);
 	ir_reg most = lw_const(l, bound);
-	struct ir_ins *i;
 
 	lw_zero(l, o, off, size);
 	lw_store8(l, o, off, lw_const(l, D_NULL_STRING));
 	lw_jcmp(l, from, IR_LT, lw_const(l, 0), none);
-	i = lw_on(l, IR_SSUB, o, off, size);
-	i->p = p;
-	i->i = bound;
-	i->a = from;
-	i->b = most;
+	lw_part(lw_on(l, IR_SSUB, o, off, size), p, bound, from, most);
 	lw_put(l, none);
 }
 
@@ -312,18 +321,13 @@ static void subr_lltostr(struct lw *l, const struct d_node *n, ir_obj o, uint32_
 		i->a = minus;
 		lw_put(l, unsign);
 	}
-	i = lw_on(l, IR_SSUB, o, off, size);
-	i->p = t;
-	i->i = LLTOSTR_BYTES;
-	i->a = from;
-	i->b = most;
+	lw_part(lw_on(l, IR_SSUB, o, off, size), t, LLTOSTR_BYTES, from, most);
 	l->obj[t].indexed = true;
 }
 
 /* ---- strtok(), cleanpath() ----------------------------------------------------------------- */
 
-/* The first place of p (bound imm) from `at` on whose byte is not in q (cond IR_EQ), or is in q or ends p (IR_NE). */
-static ir_reg subr_span(struct lw *l, enum ir_cond cond, ir_obj p, uint32_t bound, ir_obj q, uint32_t nq, ir_reg at)
+ir_reg lw_string_span(struct lw *l, enum ir_cond cond, ir_obj p, uint32_t bound, ir_obj q, uint32_t nq, ir_reg at)
 {
 	struct ir_ins *i = lw_emit(l, IR_SSPAN);
 
@@ -357,7 +361,7 @@ static void subr_strtok(struct lw *l, const struct d_node *n, ir_obj o, uint32_t
 	q = lw_string_argument(l, n->arg[1]);
 	i = lw_on(l, IR_OLOAD, l->token_at, 0, 8);
 	at = i->d = lw_reg(l);
-	from = subr_span(l, IR_EQ, l->token_text, bound, q, nq, at);
+	from = lw_string_span(l, IR_EQ, l->token_text, bound, q, nq, at);
 	i = lw_on(l, IR_OLOADX, l->token_text, 0, 1);
 	i->b = from;
 	i->i = bound;
@@ -365,14 +369,10 @@ static void subr_strtok(struct lw *l, const struct d_node *n, ir_obj o, uint32_t
 	first = i->d = lw_reg(l);
 	lw_zero(l, o, off, size);
 	lw_jcmp(l, first, IR_EQ, lw_const(l, 0), none);
-	to = subr_span(l, IR_NE, l->token_text, bound, q, nq, from);
+	to = lw_string_span(l, IR_NE, l->token_text, bound, q, nq, from);
 	lw_store8(l, l->token_at, 0, to);
 	to = lw_binary(l, IR_SUB, to, from);
-	i = lw_on(l, IR_SSUB, o, off, size);
-	i->p = l->token_text;
-	i->i = bound;
-	i->a = from;
-	i->b = to;
+	lw_part(lw_on(l, IR_SSUB, o, off, size), l->token_text, bound, from, to);
 	lw_jmp(l, done);
 	lw_put(l, none);
 	lw_store8(l, l->token_at, 0, from);
@@ -391,11 +391,7 @@ static void subr_cleanpath(struct lw *l, const struct d_node *n, ir_obj o, uint3
 	i->i = bound;
 	from = lw_const(l, 0);
 	most = lw_const(l, bound);
-	i = lw_on(l, IR_SSUB, o, off, size);
-	i->p = clean;
-	i->i = bound;
-	i->a = from;
-	i->b = most;
+	lw_part(lw_on(l, IR_SSUB, o, off, size), clean, bound, from, most);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------ */
@@ -439,6 +435,9 @@ void lw_subr_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off
 		break;
 	case CALL_cleanpath:
 		subr_cleanpath(l, n, o, off, size);
+		break;
+	case CALL_d_path:
+		lw_subr_path(l, n, o, off, size);
 		break;
 	case CALL_inet_ntoa:
 	case CALL_inet_ntoa6:

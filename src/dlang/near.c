@@ -1,9 +1,9 @@
 /*
- * near.c: what was meant, when a name of D is misspelt.
+ * near.c: suggestions for misspelt names.
  *
- * Candidates are what would have been right at that place and runs here: a builtin that is
- * refused by name is no advice. Words are added to what dtrace(1) says, behind it.
- * What other languages call something that D has is not near by its letters: rows of hint.def.
+ * Candidates are names that would be valid at that place and are implemented: a builtin that is refused is not
+ * suggested. The suggestion follows dtrace(1)'s own words. Names that other languages use for something that D has
+ * are not similar by their letters; they are rows of hint.def.
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@ static void near_add_name(struct names *l, const char *name)
 
 static void add_builtins(struct names *l)
 {
-	enum { BC_INT, BC_STR, BC_ARRAY, BC_KERNEL, BC_LIBRARY, BC_LATER };
+	enum { BC_INT, BC_WORD, BC_STR, BC_ARRAY, BC_KERNEL, BC_LIBRARY, BC_LATER };
 	static const struct {
 		const char *name;
 		uint8_t cls;
@@ -45,7 +45,7 @@ static void add_builtins(struct names *l)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
-		if (rows[i].cls != BC_LATER && rows[i].cls != BC_LIBRARY)
+		if (rows[i].cls != BC_LATER && rows[i].cls != BC_LIBRARY && rows[i].cls != BC_WORD)
 			near_add_name(l, rows[i].name);
 }
 

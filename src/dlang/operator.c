@@ -140,8 +140,9 @@ static const struct d_type *op_constant_type(struct d_unit *u, const struct d_no
 static int op_usual_conversions(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
+	bool compares = n->op >= OP_EQ && n->op <= OP_GE;
 	int rc;
-	n->type = op_constant_type(u, n, type_common(u, n->a, n->b));
+	n->type = compares ? type_common(u, n->a, n->b) : op_constant_type(u, n, type_arithmetic(u, n->a, n->b));
 	if ((rc = convert(u, &n->a, n->type)) < 0 || (rc = convert(u, &n->b, n->type)) < 0)
 		return rc;
 	return op_fold_constant(u, np);
@@ -317,6 +318,8 @@ static int assign_plain(struct d_unit *u, struct d_node *n)
 		n->b->type = t; /* frees it */
 		return 0;
 	}
+	if (ty_is_int(t) && is_null_pointer(n->b) && (n->b = node_int(u, n->b->line, t, 0)) == NULL)
+		return -TALLY_ENOMEM;
 	if (t->kind == TY_FLOAT || !assignable(t, n->b))
 		return op_refuse_incompatible(u, n);
 	if (ty_is_sou(t) && place_root(n->b) == NULL && n->b->kind != N_ASSIGN && n->b->kind != N_COMMA)
@@ -356,7 +359,7 @@ static int assign_op(struct d_unit *u, struct d_node *n)
 		return rc;
 	if ((n->op == OP_DIV || n->op == OP_MOD) && n->b->kind == N_INT && n->b->ival == 0)
 		return d_fail(u, n->line, D_DIV_ZERO, "expression contains division by zero");
-	n->opty = shift ? type_promote(u, n->a) : type_common(u, n->a, n->b);
+	n->opty = shift ? type_promote(u, n->a) : type_arithmetic(u, n->a, n->b);
 	return shift ? 0 : convert(u, &n->b, n->opty);
 }
 

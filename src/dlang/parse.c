@@ -210,6 +210,9 @@ static int parse_body(struct parser *ps, struct d_clausenode *c)
 			return -TALLY_ESYNTAX;
 		if ((rc = lex_space(ps)) < 0)
 			return rc;
+		/* As in dtrace(1) an operation lies where what is behind it begins, which shows when that is on another line. */
+		if (c->pred->kind == N_BIN)
+			c->pred->line = ps->line;
 	} else if ((ps->p >= ps->end || *ps->p != '{') && ps->u->src[ps->u->cur_source].name != NULL) {
 		return d_fail(ps->u, c->line, D_SYNTAX,
 			      "expected predicate and/or actions following probe description");
@@ -321,6 +324,7 @@ int parse_source(struct d_unit *u, uint32_t number)
 	const struct d_src *s = &u->src[number];
 	struct parser ps = { .u = u, .p = s->text, .end = s->text + s->len, .line = 1, .at_line_start = true };
 	u->cur_source = number;
+	u->header = NULL;
 	u->depth = 0;
 	int rc = lex_space(&ps);
 	if (rc == 0 && ps.p >= ps.end && !u->env.no_program_ok)
@@ -328,6 +332,8 @@ int parse_source(struct d_unit *u, uint32_t number)
 	while (rc == 0 && ps.p < ps.end)
 		if ((rc = parse_element(&ps)) == 0)
 			rc = lex_space(&ps);
+	if (rc == 0)
+		u->header = NULL;
 	return rc;
 }
 

@@ -72,6 +72,8 @@ struct parser {
 	bool any_type;           /* an unknown name is taken for a type's */
 	bool declares;           /* no expression can stand here */
 	bool measured;           /* behind sizeof( */
+	bool in_prototype;       /* parameters of a function */
+	bool open_array;         /* an array may have no elements: of a member, or of what only C knows */
 	struct d_params *params; /* where the names of a tuple's elements go, or NULL */
 	struct d_token tok;
 };
@@ -102,6 +104,7 @@ struct d_node *node_int(struct d_unit *u, uint32_t line, const struct d_type *t,
 
 /* decl.c */
 bool starts_type(struct parser *ps);                     /* the token begins a type name */
+bool symbol_names_tag(const char *symbol);               /* `struct, module`union, `enum: a type's name follows */
 int type_follows(struct parser *ps);                     /* 1: the next token does, or is ')'; takes none */
 const struct d_type *parse_type_name(struct parser *ps); /* as in casts; NULL on failure */
 /* One parameter of a prototype or tuple; *name may become NULL.  NULL on failure. */

@@ -28,6 +28,7 @@ static const struct {
 	const char *name;
 } builtin_names[] = {
 #define BC_INT N_BUILTIN
+#define BC_WORD N_NKINDS
 #define BC_STR N_STRBUILTIN
 #define BC_ARRAY N_NKINDS
 #define BC_KERNEL N_BUILTIN
@@ -170,11 +171,26 @@ static const char *const act_names[] = {
 	[ACT_STACK] = "stack",
 	[ACT_USTACK] = "ustack",
 	[ACT_SYM] = "sym",
+	[ACT_PCAP] = "pcap",
 	[ACT_EXIT] = "exit",
 	[ACT_CLEAR] = "clear",
 	[ACT_TRUNC] = "trunc",
 	[ACT_NORMALIZE] = "normalize",
 	[ACT_DENORMALIZE] = "denormalize",
+	[ACT_COMMIT] = "commit",
+	[ACT_DISCARD] = "discard",
+	[ACT_TRACEMEM] = "tracemem",
+	[ACT_PRINT] = "print",
+	[ACT_SYSTEM] = "system",
+	[ACT_FREOPEN] = "freopen",
+	[ACT_FTRUNCATE] = "ftruncate",
+	[ACT_SETOPT] = "setopt",
+	[ACT_SPECULATE] = "speculate",
+	[ACT_CHILL] = "chill",
+	[ACT_RAISE] = "raise",
+	[ACT_STOP] = "stop",
+	[ACT_BREAKPOINT] = "breakpoint",
+	[ACT_PANIC] = "panic",
 };
 
 static void print_action(const struct d_stmt *s, struct buf *to)

@@ -1,10 +1,10 @@
 /*
  * scratch.c: which pointers lead into scratch memory.
  *
- * alloca() and copyin() give memory that belongs to the clause and ends with it.  A pointer into it is no address: it
- * counts bytes from the start of that memory (the first 8 are nobody's, so NULL leads nowhere), and whoever goes
- * through it is held against what was allocated.  So the compiler must know of each pointer whether it is one.  It
- * follows them through sums, casts and variables; a variable holds pointers of one sort only, in all clauses.
+ * alloca() and copyin() give memory that belongs to the clause and ends with it. A pointer into it is not an address
+ * but an offset from the start of that memory (the first 8 bytes are unused, so NULL is invalid), and each access
+ * compares it with the number of allocated bytes. So the compiler must know for each pointer which kind it is. It
+ * follows pointers through sums, casts and variables; a variable holds pointers of one kind only, in all clauses.
  */
 #include "dlang/parse_int.h"
 #include "dlang/type_int.h"
@@ -67,7 +67,7 @@ static bool scratch_is_mixed(const struct d_node *n)
 	return scratch_points(n->b) != scratch_points(n->c) || scratch_is_mixed(n->b) || scratch_is_mixed(n->c);
 }
 
-/* The variable of an assignment keeps to one sort of pointers. */
+/* The variable of an assignment keeps to one sort of pointers. As in dtrace(1) the line that is told is that of the clause. */
 int scratch_assign(struct d_unit *u, const struct d_node *n)
 {
 	const struct d_node *root = place_root(n->a);
@@ -82,7 +82,7 @@ int scratch_assign(struct d_unit *u, const struct d_node *n)
 	if (!into && (n->a->type->kind != TY_PTR || scratch_is_null(n->b)))
 		return 0;
 	if (into ? s->elsewhere : s->scratch)
-		return d_fail(u, n->line, D_ALLOCA_INCOMPAT,
+		return d_fail(u, u->cur_clause->line, D_ALLOCA_INCOMPAT,
 			      "%s: cannot reuse the same identifier for both alloca and non-alloca allocations",
 			      s->name);
 	*(into ? &s->scratch : &s->elsewhere) = true;

@@ -1,5 +1,5 @@
 /*
- * shape.c: types of D as who shows their bytes wants them (facts/shape.h).
+ * shape.c: types of D in the form in which output code needs them (facts/shape.h).
  */
 #include <string.h>
 
@@ -23,13 +23,24 @@ static struct shape *shape_scalar(struct d_unit *u, const struct d_type *t)
 	return s;
 }
 
-/* The enumerators that D declared; those of the kernel are numbers. */
+/* The enumerators of an enum of the kernel, or those that D declared. */
 static int shape_names(struct d_unit *u, const struct d_type *t, struct shape *s)
 {
 	const void *key;
 	void *val;
 	size_t len;
 	uint32_t cap = 0;
+	struct shape_name of_kernel;
+
+	for (uint32_t i = 0; t->kernel && u->env.ktypes->enumerator(u->env.ktypes->arg, t->kernel, i, &of_kernel.name,
+								    &of_kernel.value);
+	     i++) {
+		of_kernel.name = arena_strdup(&u->arena, of_kernel.name);
+		if (of_kernel.name == NULL || D_PUSH(u, s->name, s->n, cap, of_kernel) < 0)
+			return -TALLY_ENOMEM;
+	}
+	if (t->kernel)
+		return 0;
 
 	for (size_t i = 0; map_next(&u->consts, &i, &key, &len, &val);) {
 		const struct d_node *n = val;

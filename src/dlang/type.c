@@ -47,7 +47,7 @@ static const struct {
 	{ "longlong_t", B_LLONG }, { "u_longlong_t", B_ULLONG }, { "intptr_t", B_LONG }, { "uintptr_t", B_ULONG },
 	{ "intmax_t", B_LONG },    { "uintmax_t", B_ULONG },     { "size_t", B_ULONG },  { "ssize_t", B_LONG },
 	{ "ptrdiff_t", B_LONG },   { "off_t", B_LONG },          { "time_t", B_LONG },   { "hrtime_t", B_LLONG },
-	{ "clock_t", B_LONG },     { "mode_t", B_UINT },         { "pid_t", B_INT },     { "id_t", B_INT },
+	{ "clock_t", B_LONG },     { "mode_t", B_UINT },         { "pid_t", B_INT },     { "id_t", B_UINT },
 	{ "uid_t", B_UINT },       { "gid_t", B_UINT },          { "dev_t", B_ULONG },   { "ino_t", B_ULONG },
 	{ "zoneid_t", B_INT },     { "processorid_t", B_INT },   { "psetid_t", B_INT },  { "caddr_t", B_VOIDPTR },
 	{ "bool", B_BOOL },        { "boolean_t", B_INT },
@@ -238,12 +238,26 @@ const struct d_type *type_promote(const struct d_unit *u, const struct d_node *n
 	return bits == 32 ? u->base[t->is_signed ? B_INT : B_UINT] : t;
 }
 
-const struct d_type *type_common(const struct d_unit *u, const struct d_node *an, const struct d_node *bn)
+static const struct d_type *type_of_higher_rank(const struct d_type *a, const struct d_type *b)
 {
-	const struct d_type *a = type_promote(u, an), *b = type_promote(u, bn);
 	if (a->size != b->size)
 		return a->size > b->size ? a : b;
 	return a->is_signed ? b : a;
+}
+
+const struct d_type *type_common(const struct d_unit *u, const struct d_node *a, const struct d_node *b)
+{
+	return type_of_higher_rank(type_promote(u, a), type_promote(u, b));
+}
+
+static bool type_is_narrow(const struct d_node *n)
+{
+	return n->type->kind == TY_INT && n->type->size < 4 && !n->type->is_bool && bit_field_width(n) == 0;
+}
+
+const struct d_type *type_arithmetic(const struct d_unit *u, const struct d_node *a, const struct d_node *b)
+{
+	return type_is_narrow(a) && type_is_narrow(b) ? type_of_higher_rank(a->type, b->type) : type_common(u, a, b);
 }
 
 int64_t type_extend(const struct d_type *t, uint64_t v)

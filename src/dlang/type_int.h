@@ -64,9 +64,12 @@ bool types_same(const struct d_type *a, const struct d_type *b);
 bool ptr_compatible(const struct d_type *a, const struct d_type *b);
 /* The width of the bit-field that gives n its value, or 0.  The value of an assignment is the field's. */
 unsigned bit_field_width(const struct d_node *n);
-/* Integer promotion and the usual arithmetic conversions of integers with a type: C17 6.3.1. */
+/* Integer promotion, and the common type of a comparison or a choice: C17 6.3.1. */
 const struct d_type *type_promote(const struct d_unit *u, const struct d_node *n);
 const struct d_type *type_common(const struct d_unit *u, const struct d_node *a, const struct d_node *b);
+/* The type of an arithmetic or bitwise operation.  D ranks char and short below int but does not promote two of them to it:
+ * the sum of two char is a char. */
+const struct d_type *type_arithmetic(const struct d_unit *u, const struct d_node *a, const struct d_node *b);
 /* v cut to the type, and extended as it says */
 int64_t type_extend(const struct d_type *t, uint64_t v);
 
@@ -79,6 +82,10 @@ const struct d_type *ktype_import(struct d_unit *u, uint64_t id, unsigned depth)
 /* The type that the kernel has under a name without a tag, or NULL. module NULL: the kernel proper. */
 const struct d_type *ktype_named(struct d_unit *u, const char *module, const char *name);
 bool ktype_constant(const struct d_unit *u, const char *name, int64_t *ret); /* of an enum of the kernel */
+
+/* ---- lower_path.c ---------------------------------------------------------- */
+
+int path_find_members(struct d_unit *u, uint32_t line); /* what d_path() reads, before it is lowered */
 
 /* ---- xlate.c --------------------------------------------------------------- */
 
@@ -108,7 +115,9 @@ int bind_constants(struct d_unit *u, struct d_node *n);
 
 /* ---- cook.c: expressions ---------------------------------------------------- */
 
-int cook(struct d_unit *u, struct d_node **np);       /* types it and all below */
+int cook(struct d_unit *u, struct d_node **np); /* types it and all below */
+/* What args[index] is in all probes of the clause; fails where they differ, or have none. */
+int args_of_clause(struct d_unit *u, const struct d_node *n, int64_t index, const struct d_args **ret);
 int cook_value(struct d_unit *u, struct d_node **np); /* cook, then decay but for char[] */
 int decay(struct d_unit *u, struct d_node **np);      /* an array in memory: a pointer */
 int convert(struct d_unit *u, struct d_node **np, const struct d_type *to);
@@ -118,6 +127,7 @@ bool is_null_pointer(const struct d_node *n);
 bool in_string(const struct d_node *n);                        /* a byte of a string, which can only be read */
 int fold_int(struct d_unit *u, struct d_node **np, int64_t v); /* a constant of its type */
 bool assignable(const struct d_type *to, const struct d_node *from);
+bool member_offset(struct d_unit *u, const struct d_type *sou, const char *name, uint32_t *ret);   /* false: none */
 const struct d_type *type_of_member(struct d_unit *u, const struct d_type *sou, const char *name); /* NULL: none */
 const struct d_node *place_root(const struct d_node *n); /* N_VAR, N_DEREF; NULL: no place */
 
@@ -158,6 +168,7 @@ bool action_is_destructive(uint8_t kind);
 int cook_print(struct d_unit *u, struct d_stmt *s, struct d_node *call);
 /* ---- shape.c */
 const struct shape *shape_of(struct d_unit *u, const struct d_type *t); /* NULL: memory is out */
+int cook_pcap(struct d_unit *u, struct d_stmt *s, struct d_node *call);
 int cook_tracemem(struct d_unit *u, struct d_stmt *s, struct d_node *call);
 int cook_freopen(struct d_unit *u, struct d_stmt *s, struct d_node *call);
 

@@ -34,15 +34,16 @@ int d_fail(struct d_unit *u, uint32_t line, enum d_tag tag, const char *fmt, ...
 	va_end(ap);
 	if (u->env.errtags && tag != D_NTAGS)
 		snprintf(mark, sizeof(mark), "[%s] ", tags[tag]);
-	if (from->is_library)
-		snprintf(where, sizeof(where), "\"%.100s\", line %u: ", from->name, line);
+	const char *file = from->is_library ? from->name : line != 0 ? u->header : NULL;
+	if (file != NULL)
+		snprintf(where, sizeof(where), "\"%.100s\", line %u: ", file, line);
 	if (s->name != NULL) {
-		if (line != 0 && !from->is_library)
+		if (line != 0 && file == NULL)
 			snprintf(where, sizeof(where), "line %u: ", line);
 		return err_set(u->err, TALLY_ESYNTAX, "failed to compile script %.100s: %s%s%s", s->name, mark, where,
 			       words);
 	}
-	if (u->region != NULL && !from->is_library)
+	if (u->region != NULL && file == NULL)
 		snprintf(where, sizeof(where), "in %s: ", u->region);
 	/* The text of the command line is cut so that the reason is never lost. */
 	size_t fixed = sizeof("invalid probe specifier : ") + strlen(mark) + strlen(where) + strlen(words);
@@ -178,8 +179,8 @@ static void read_sizes(struct d_unit *u)
 	uint32_t size = u->env.strsize != 0 ? u->env.strsize : 256;
 	if (size > D_STRSIZE_MOST)
 		size = D_STRSIZE_MOST;
-	u->strsize = (size % 8 != 0 ? size + 8 : size) & ~7u;
-	u->strmost = size % 8 != 0 ? size : size - 1;
+	u->strsize = (size + 8) & ~7u; /* with its NUL */
+	u->strmost = size;
 	u->scratchsize = u->env.scratchsize != 0 ? u->env.scratchsize : 256;
 	u->stackframes = u->env.stackframes != 0 ? u->env.stackframes : 20;
 	u->ustackframes = u->env.ustackframes != 0 ? u->env.ustackframes : 100;

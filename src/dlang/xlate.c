@@ -1,12 +1,12 @@
 /*
  * xlate.c: inline definitions, translators, and the libraries that hold them.
  *
- * Both are kept as trees that nobody has looked at.  Where one is used, its tree is copied, with the arguments
- * in the places of its parameters, and the copy is bound and typed as if it had been written there.  So a member of
- * a translated struct costs what its expression costs, and what isn't used costs nothing.
+ * Both are kept as unbound trees. Each use copies the tree, with the arguments in place of its parameters, and the
+ * copy is bound and typed as if it had been written there. So a member of a translated struct costs what its
+ * expression costs, and an unused member costs nothing.
  *
- * A definition of the program is checked where it stands, on a copy whose parameters are zeroes of their types; those of
- * libraries are not, since a library is parsed whole when one name of it is used.
+ * A definition of the program is checked where it stands, on a copy whose parameters are zeroes of their types.
+ * Definitions of libraries are not, since a library is parsed whole when one of its names is used.
  */
 #include "dlang/decl_int.h"
 #include "dlang/parse_int.h"

@@ -28,6 +28,8 @@ enum event_type { EVENT_TYPE_HW = 0, EVENT_TYPE_SW = 1, EVENT_TYPE_CACHE = 3, EV
 #define EVENT_NEVER (EVENT_NEVER_USER | EVENT_NEVER_KERNEL)
 /* A clock: it samples in the mode asked for, but the kernel's count is of the time in all modes. */
 #define EVENT_CLOCK 4u
+/* Each has the address of the data that it is about. */
+#define EVENT_DATA 8u
 
 enum event_cache { CACHE_L1D, CACHE_L1I, CACHE_LL, CACHE_DTLB, CACHE_ITLB, CACHE_BPU, CACHE_NODE };
 enum event_cache_op { CACHE_READ, CACHE_WRITE, CACHE_PREFETCH };
@@ -39,7 +41,7 @@ struct event {
 	const char *of;   /* what an alias or preset stands for, or NULL */
 	uint8_t kind;     /* enum event_kind */
 	bool alias;
-	uint8_t flags; /* EVENT_NEVER_*, EVENT_CLOCK */
+	uint8_t flags; /* EVENT_NEVER_*, EVENT_CLOCK, EVENT_DATA */
 	uint32_t type; /* perf_event_attr's; 0 in aliases and presets */
 	uint64_t config;
 	const char *text; /* what it counts, or why it never fires */

@@ -34,3 +34,13 @@ const struct syscall_row *syscall_at(uint32_t i)
 {
 	return i < sizeof(rows) / sizeof(*rows) ? &rows[i] : NULL;
 }
+
+const struct syscall_row *syscall_named(const char *name)
+{
+	const struct syscall_row *r;
+
+	for (uint32_t i = 0; (r = syscall_at(i)) != NULL; i++)
+		if (!strcmp(r->name, name))
+			return r;
+	return NULL;
+}

@@ -22,6 +22,7 @@ struct syscall_row {
 };
 /* By name, ascending. NULL past the last. */
 const struct syscall_row *syscall_at(uint32_t i);
+const struct syscall_row *syscall_named(const char *name); /* NULL: there is no such call */
 /* Which row of SYSCALL_TYPE the letter stands for; -1: none. */
 int syscall_type(char letter);
 

@@ -18,7 +18,7 @@ struct moment {
 	struct gpci_values processor[2], partition[2], core[1], domain[2];
 };
 
-static void set(struct gpci_snapshot *s, enum snapshot_table t, uint32_t i, const char *name, uint64_t value)
+static void field_set(struct gpci_snapshot *s, enum snapshot_table t, uint32_t i, const char *name, uint64_t value)
 {
 	const struct gpci_request *r = s->all[t].r;
 
@@ -42,34 +42,34 @@ static const struct gpci_request *request_of(uint32_t number)
 	return newest;
 }
 
-static void table(struct moment *m, enum snapshot_table t, uint32_t number, struct gpci_values *v, uint32_t n,
-		  uint64_t first)
+static void moment_add_table(struct moment *m, enum snapshot_table t, uint32_t number, struct gpci_values *v,
+			     uint32_t n, uint64_t first)
 {
 	m->s.all[t] = (struct gpci_table){ .r = request_of(number), .n = n, .v = v };
 	for (uint32_t i = 0; i < n; i++)
 		v[i].id = first + i;
 }
 
-static void moment(struct moment *m, uint64_t timebase, uint64_t capped, uint64_t uncapped)
+static void moment_make(struct moment *m, uint64_t timebase, uint64_t capped, uint64_t uncapped)
 {
 	memset(m, 0, sizeof(*m));
 	m->s.still = true;
-	table(m, TABLE_PROCESSORS, 0x10, m->processor, 2, 0);
-	table(m, TABLE_PARTITIONS, 0x20, m->partition, 2, 2);
-	table(m, TABLE_CORES, 0x94, m->core, 1, 0);
-	table(m, TABLE_DOMAINS, 0xb1, m->domain, 2, 2);
+	moment_add_table(m, TABLE_PROCESSORS, 0x10, m->processor, 2, 0);
+	moment_add_table(m, TABLE_PARTITIONS, 0x20, m->partition, 2, 2);
+	moment_add_table(m, TABLE_CORES, 0x94, m->core, 1, 0);
+	moment_add_table(m, TABLE_DOMAINS, 0xb1, m->domain, 2, 2);
 	for (uint32_t i = 0; i < 2; i++) {
-		set(&m->s, TABLE_PROCESSORS, i, "state", 4);
+		field_set(&m->s, TABLE_PROCESSORS, i, "state", 4);
 		m->domain[i].nelements = 1;
 		m->domain[i].element[0].units[0] = UNITS;
 	}
-	set(&m->s, TABLE_CORES, 0, "timebase", timebase);
-	set(&m->s, TABLE_PARTITIONS, 0, "capped", capped);
-	set(&m->s, TABLE_PARTITIONS, 0, "uncapped", uncapped);
+	field_set(&m->s, TABLE_CORES, 0, "timebase", timebase);
+	field_set(&m->s, TABLE_PARTITIONS, 0, "capped", capped);
+	field_set(&m->s, TABLE_PARTITIONS, 0, "uncapped", uncapped);
 }
 
-static enum gpci_verdict invariant(enum gpci_invariant_name name, const struct moment *was, const struct moment *is,
-				   struct err *e)
+static enum gpci_verdict invariant_verdict(enum gpci_invariant_name name, const struct moment *was,
+					   const struct moment *is, struct err *e)
 {
 	*e = (struct err){ 0 };
 	return gpci_invariant_check(gpci_invariant_at(name), was ? &was->s : NULL, &is->s, e);
@@ -81,16 +81,16 @@ static void uncapped_cycles_come_behind_the_whole_entitlement_of_a_window(void *
 	struct err e;
 
 	(void)state;
-	moment(&was, 1000, 77, 5);
-	moment(&is, 1000 + WINDOW, 77 + ENTITLED, 6);
-	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_HOLDS);
-	moment(&is, 1000 + WINDOW, 77 + ENTITLED - 1, 6);
-	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_BROKEN);
+	moment_make(&was, 1000, 77, 5);
+	moment_make(&is, 1000 + WINDOW, 77 + ENTITLED, 6);
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_HOLDS);
+	moment_make(&is, 1000 + WINDOW, 77 + ENTITLED - 1, 6);
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_BROKEN);
 	assert_string_equal(e.text, "partition 2 took uncapped cycles, but of its entitlement only 2047999");
-	moment(&is, 1000 + WINDOW, 77, 5); /* it took none */
-	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_HOLDS);
-	moment(&is, 1000 + WINDOW, 77, 6);
-	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_BROKEN);
+	moment_make(&is, 1000 + WINDOW, 77, 5); /* it took none */
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_HOLDS);
+	moment_make(&is, 1000 + WINDOW, 77, 6);
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_BROKEN);
 }
 
 static void an_entitlement_that_changed_is_held_against_nobody(void **state)
@@ -99,13 +99,13 @@ static void an_entitlement_that_changed_is_held_against_nobody(void **state)
 	struct err e;
 
 	(void)state;
-	moment(&was, 1000, 77, 5);
-	moment(&is, 1000 + WINDOW, 77, 6);
+	moment_make(&was, 1000, 77, 5);
+	moment_make(&is, 1000 + WINDOW, 77, 6);
 	is.domain[0].element[0].units[1] = 1;
-	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_HOLDS);
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_HOLDS);
 	was.domain[0].element[0].units[0] = UNITS - 10; /* both kinds of units count */
 	was.domain[0].element[0].units[1] = 11;
-	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_BROKEN);
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_BROKEN);
 }
 
 static void a_partition_that_owns_processors_is_no_shared_one(void **state)
@@ -114,18 +114,18 @@ static void a_partition_that_owns_processors_is_no_shared_one(void **state)
 	struct err e;
 
 	(void)state;
-	moment(&was, 1000, 77, 5);
-	moment(&is, 1000 + WINDOW, 77, 6);
+	moment_make(&was, 1000, 77, 5);
+	moment_make(&is, 1000 + WINDOW, 77, 6);
 	for (struct moment *m = &was;; m = &is) {
-		set(&m->s, TABLE_PROCESSORS, 1, "owner", 2);
-		set(&m->s, TABLE_PROCESSORS, 1, "state", 5);
+		field_set(&m->s, TABLE_PROCESSORS, 1, "owner", 2);
+		field_set(&m->s, TABLE_PROCESSORS, 1, "state", 5);
 		if (m == &is)
 			break;
 	}
-	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_HOLDS);
-	set(&was.s, TABLE_PROCESSORS, 1, "state", 4);
-	set(&is.s, TABLE_PROCESSORS, 1, "state", 4);
-	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_BROKEN);
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_HOLDS);
+	field_set(&was.s, TABLE_PROCESSORS, 1, "state", 4);
+	field_set(&is.s, TABLE_PROCESSORS, 1, "state", 4);
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_BROKEN);
 }
 
 static void what_a_invariant_lacks_makes_it_unknown(void **state)
@@ -134,14 +134,14 @@ static void what_a_invariant_lacks_makes_it_unknown(void **state)
 	struct err e;
 
 	(void)state;
-	moment(&was, 1000, 77, 5);
-	moment(&is, 1000 + WINDOW, 77, 6);
-	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, NULL, &is, &e), GPCI_UNKNOWN);
+	moment_make(&was, 1000, 77, 5);
+	moment_make(&is, 1000 + WINDOW, 77, 6);
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_uncapped_behind_entitlement, NULL, &is, &e), GPCI_UNKNOWN);
 	was.s.still = false;
-	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_UNKNOWN);
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_UNKNOWN);
 	was.s.still = true;
 	was.s.all[TABLE_DOMAINS].r = NULL;
-	assert_int_equal(invariant(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_UNKNOWN);
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_uncapped_behind_entitlement, &was, &is, &e), GPCI_UNKNOWN);
 	assert_non_null(strstr(e.text, "0xb1"));
 }
 

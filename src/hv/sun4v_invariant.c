@@ -113,14 +113,22 @@ int watched_add(struct watched_all *ps, struct sun4v_client *c, const struct vf_
 	return 0;
 }
 
+static uint64_t watched_now(const struct watched_all *ps)
+{
+	return ps->o->now(ps->o->arg);
+}
+
 /* lo: what it had at the second pass of the beginning; early: at the first. */
 int watched_begin(struct watched_all *ps, struct err *e)
 {
+	const uint64_t before = watched_now(ps);
 	int rc = 0;
 
-	for (uint32_t pass = 0; rc >= 0 && pass < 2; pass++)
-		for (uint32_t i = 0; rc >= 0 && i < ps->n; i++)
-			rc = vf_counter_read(ps->p[i].k, pass ? &ps->p[i].to->lo : &ps->p[i].early, e);
+	for (uint32_t i = 0; rc >= 0 && i < ps->n; i++)
+		rc = vf_counter_read(ps->p[i].k, &ps->p[i].early, e);
+	ps->began = before + (watched_now(ps) - before) / 2;
+	for (uint32_t i = 0; rc >= 0 && i < ps->n; i++)
+		rc = vf_counter_read(ps->p[i].k, &ps->p[i].to->lo, e);
 	return rc;
 }
 
@@ -134,12 +142,14 @@ int watched_end(struct watched_all *ps, struct err *e)
 		rc = vf_counter_read(ps->p[i].k, &first, e);
 		ps->p[i].to->lo = first - ps->p[i].to->lo;
 	}
+	const uint64_t before = watched_now(ps);
 	for (uint32_t i = 0; rc >= 0 && i < ps->n; i++) {
 		uint64_t second = 0;
 
 		rc = vf_counter_read(ps->p[i].k, &second, e);
 		ps->p[i].to->hi = second - ps->p[i].early;
 	}
+	ps->ns = before + (watched_now(ps) - before) / 2 - ps->began;
 	return rc;
 }
 
@@ -234,13 +244,15 @@ static int round_take(struct sun4v_watch *w, uint32_t i, struct watched_all *ps,
 		(void)o->pass(o->arg, (o->ns ? o->ns : SECOND) / ROUNDS);
 	if (rc == 0)
 		rc = watched_end(ps, e);
+	r->ns = ps->ns;
 	watched_close(ps);
 	return rc;
 }
 
 static int vfalls_watch(struct sun4v_watch *w, struct sun4v_client *c, const struct sun4v_watch_opts *o, struct err *e)
 {
-	struct watched_all ps = { .p = mem_alloc((STRANDS_MOST * 2 + VF_REGS * 2) * sizeof(struct watched_one)) };
+	struct watched_all ps = { .p = mem_alloc((STRANDS_MOST * 2 + VF_REGS * 2) * sizeof(struct watched_one)),
+				  .o = o };
 	int rc = ps.p ? 0 : err_oom(e);
 
 	if (rc == 0 && !c->perf)
@@ -391,32 +403,45 @@ static uint64_t invariant_magnitude(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
+/*
+ * Misses of a node in a round, in as much time as the first round took.  A round lasts as long as its passes take, too: on a machine
+ * that goes on meanwhile one may be twice as long as another.
+ */
+static uint64_t misses_in_first(const struct sun4v_watch *w, uint32_t round, struct grown misses)
+{
+	const uint64_t took = w->round[round].ns;
+
+	return took ? (uint64_t)((unsigned __int128)misses.hi * w->round[R_ALL].ns / took) : misses.hi;
+}
+
 /* Each in a round of its own: what they differ by themselves is not held against them, nor twice that and five percent. */
 static enum sun4v_verdict vfalls_invariant_classes_sum_to_all(const struct sun4v_watch *w, struct err *e)
 {
 	bool moved = false;
 
 	for (uint32_t n = 0; n < w->nodes; n++) {
-		const struct grown g[] = { of_strands(w, R_ALL, 0, n),    of_strands(w, R_ALL_AGAIN, 0, n),
-					   of_strands(w, R_LOCAL, 0, n),  of_strands(w, R_LOCAL_AGAIN, 0, n),
-					   of_strands(w, R_REMOTE, 0, n), of_strands(w, R_CACHE, 0, n) };
-		uint64_t all, drift, classes, local, slack;
+		static const uint8_t rounds[] = { R_ALL, R_ALL_AGAIN, R_LOCAL, R_LOCAL_AGAIN, R_REMOTE, R_CACHE };
+		uint64_t g[COUNT(rounds)], all, drift, classes, local, slack;
 
-		for (uint32_t i = 0; i < COUNT(g); i++)
-			if (!g[i].has)
+		for (uint32_t i = 0; i < COUNT(rounds); i++) {
+			const struct grown misses = of_strands(w, rounds[i], 0, n);
+
+			if (!misses.has)
 				return no_counter(&w->round[R_LOCAL], e);
-		all = (g[0].hi + g[1].hi) / 2;
-		drift = invariant_magnitude(g[0].hi, g[1].hi) + invariant_magnitude(g[2].hi, g[3].hi);
-		local = (g[2].hi + g[3].hi) / 2;
-		classes = local + g[4].hi + g[5].hi;
+			g[i] = misses_in_first(w, rounds[i], misses);
+		}
+		all = (g[0] + g[1]) / 2;
+		drift = invariant_magnitude(g[0], g[1]) + invariant_magnitude(g[2], g[3]);
+		local = (g[2] + g[3]) / 2;
+		classes = local + g[4] + g[5];
 		if (drift > all / STEADY + 100)
 			return INVARIANT_UNKNOWN(e, "node %u: %llu misses, then %llu: the load is not steady", n,
-						 LL(g[0].hi), LL(g[1].hi));
+						 LL(g[0]), LL(g[1]));
 		slack = 2 * drift + all / 20 + 100;
 		if (invariant_magnitude(all, classes) > slack)
 			return INVARIANT_BROKEN(
 				e, "node %u: %llu misses; local %llu, remote %llu and cache-to-cache %llu are %llu", n,
-				LL(all), LL(local), LL(g[4].hi), LL(g[5].hi), LL(classes));
+				LL(all), LL(local), LL(g[4]), LL(g[5]), LL(classes));
 		moved = moved || all;
 	}
 	return moved ? SUN4V_HOLDS : nothing_moved(e);

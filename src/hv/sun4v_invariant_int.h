@@ -28,6 +28,7 @@ static inline struct grown grown_add(struct grown a, struct grown b)
 struct round {
 	struct grown sparc[STRANDS_MOST][2], mcu[NODES_MOST][2][2], lpu[ZAMBEZIS_MOST][4][2], asu[ZAMBEZIS_MOST][2],
 		gpd[ZAMBEZIS_MOST][2];
+	uint64_t ns;    /* that they grew for: from the middle of the first pass to that of the last */
 	struct err why; /* the first that could not be counted */
 };
 struct mmu_reading {
@@ -71,6 +72,8 @@ struct watched_all {
 	struct watched_one *p;
 	uint32_t n;
 	struct err *why;
+	const struct sun4v_watch_opts *o;
+	uint64_t began, ns; /* the middle of the first pass; from there to the middle of the last */
 };
 /* Opens a counter. 0 also when it may not be counted: then to->has stays false, and *why says why. */
 int watched_add(struct watched_all *ps, struct sun4v_client *c, const struct vf_counter_ask *a, struct grown *to,

@@ -103,7 +103,7 @@ static int mmu_take(struct sun4v_watch *w, struct sun4v_client *c, struct watche
 
 int mmustat_watch(struct sun4v_watch *w, struct sun4v_client *c, const struct sun4v_watch_opts *o, struct err *e)
 {
-	struct watched_all ps = { .p = mem_alloc(w->strands * 2 * sizeof(struct watched_one)), .why = &w->why };
+	struct watched_all ps = { .p = mem_alloc(w->strands * 2 * sizeof(struct watched_one)), .why = &w->why, .o = o };
 	int rc = 0;
 
 	w->mmu = mem_alloc(w->strands * sizeof(*w->mmu));

@@ -21,6 +21,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,6 +102,7 @@ static void child_run(int go, int err, pid_t parent, char *const *argv)
 {
 	sigset_t none;
 	char byte = 0; /* what the end of the pipe leaves */
+	const int ready = 0;
 	int no;
 
 	if (geteuid() != 0)
@@ -113,6 +115,8 @@ static void child_run(int go, int err, pid_t parent, char *const *argv)
 	sigprocmask(SIG_SETMASK, NULL, &none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execvp("\001", argv); /* fails, after a search of the whole path */
+	if (write(err, &ready, sizeof(ready)) != sizeof(ready))
+		_exit(127);
 	while (read(go, &byte, 1) < 0 && errno == EINTR)
 		;
 	if (byte != 'g')
@@ -140,6 +144,15 @@ static int pipes_open(int go[2], int err[2], struct err *e)
 	return run_file_refused("making a pipe", no, e);
 }
 
+/* Nothing is traced before the child has made its preparations: probes would count them.  One that died meanwhile is told by its status. */
+static void child_wait_until_ready(struct k_child *c)
+{
+	int ready;
+
+	while (read(c->err_fd, &ready, sizeof(ready)) < 0 && errno == EINTR)
+		;
+}
+
 static int child_fork(struct k_child *c, char *const *argv, struct err *e)
 {
 	const pid_t parent = syscall(SYS_gettid) == getpid() ? getpid() : 0;
@@ -158,8 +171,10 @@ static int child_fork(struct k_child *c, char *const *argv, struct err *e)
 	c->err_fd = err[0];
 	if (c->pid > 0)
 		c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
-	if (c->pid > 0 && c->pidfd >= 0)
+	if (c->pid > 0 && c->pidfd >= 0) {
+		child_wait_until_ready(c);
 		return 0;
+	}
 	rc = err_set(e, TALLY_EIO, "cannot start the command: %s", strerror(errno));
 	k_child_kill(c);
 	return rc;
@@ -203,20 +218,50 @@ static void child_ended(struct k_child *c, int status)
 	child_shut_fd(&c->err_fd);
 }
 
+int child_let_go(struct k_child *c)
+{
+	const int rc = write(c->go_fd, "g", 1) == 1 ? 0 : -1, no = errno;
+
+	child_shut_fd(&c->go_fd);
+	errno = no;
+	return rc;
+}
+
+/* errno of an exec that failed, or 0; waits until either is known. */
+static int child_exec_error(struct k_child *c)
+{
+	int no = 0;
+
+	while (read(c->err_fd, &no, sizeof(no)) < 0 && errno == EINTR)
+		;
+	child_shut_fd(&c->err_fd);
+	return no;
+}
+
+void child_ended_early(struct k_child *c, int status)
+{
+	c->exec_error = child_exec_error(c);
+	child_ended(c, status);
+}
+
 /* A child that could not exec ends at once: its status is waited for here, so that it is known when this returns. */
 int k_child_release(struct k_child *c, struct err *e)
 {
-	ssize_t n;
-	int no = 0, st;
+	int no, st;
 
+	if (c->held) {
+		ptrace(PTRACE_DETACH, c->pid, 0, 0);
+		c->held = false;
+		child_shut_fd(&c->err_fd);
+		return 0;
+	}
+	if (c->exec_error)
+		return err_set(e, TALLY_EINVAL, "cannot run the command: %s", strerror(c->exec_error));
+	if (c->ended)
+		return 0;
 	if (c->go_fd < 0)
 		return err_set(e, TALLY_ESTATE, "the command is already running");
-	if (write(c->go_fd, "g", 1) != 1)
-		no = errno;
-	child_shut_fd(&c->go_fd);
-	while (!no && (n = read(c->err_fd, &no, sizeof(no))) < 0 && errno == EINTR)
-		;
-	child_shut_fd(&c->err_fd);
+	no = child_let_go(c) < 0 ? errno : child_exec_error(c);
 	if (no && waitpid(c->pid, &st, 0) == c->pid)
 		child_ended(c, st);
 	return no ? err_set(e, TALLY_EINVAL, "cannot run the command: %s", strerror(no)) : 0;
@@ -226,7 +271,7 @@ int k_child_status(struct k_child *c, int *status)
 {
 	int st;
 
-	if (!c->ended && c->pid > 0 && waitpid(c->pid, &st, WNOHANG) == c->pid)
+	if (!c->ended && !c->held && c->pid > 0 && waitpid(c->pid, &st, WNOHANG) == c->pid)
 		child_ended(c, st);
 	if (c->ended)
 		*status = c->status;
@@ -251,7 +296,7 @@ void k_child_end(struct k_child *c, uint64_t patience_ns)
 {
 	int status;
 
-	if (c->pid > 0 && c->go_fd < 0 && !k_child_status(c, &status)) {
+	if (c->pid > 0 && c->go_fd < 0 && !c->held && !k_child_status(c, &status)) {
 		kill(c->pid, SIGTERM);
 		k_child_wait(c, k_now_ns() + patience_ns, NULL);
 	}

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -207,12 +208,12 @@ static void child_is_waited_for_until_it_ends_or_a_time_or_a_stop(void **state)
 	k_child_kill(&c);
 }
 
-/* The command says that it runs, and then for a minute nothing: the end of its pipe is its end. It has nothing else of ours, so one
+/* One is released, one held and released, one is held. The command says that it runs, and then for a minute nothing: the end of its pipe is its end. It has nothing else of ours, so one
  * that is not killed is not waited for by whoever reads what this test prints. */
 static void command_ends_when_its_tracer_is_killed(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 30; i++) {
 		struct pollfd out;
 		int pipes[2];
 		char byte;
@@ -228,10 +229,16 @@ static void command_ends_when_its_tracer_is_killed(void **state)
 			dup2(pipes[1], 2);
 			close(pipes[0]);
 			close(pipes[1]);
-			if (k_child_start("sh -c 'echo; exec sleep 60'", &c, &e) == 0 && k_child_release(&c, &e) == 0) {
-				close(1);
-				close(2);
-			}
+			if (k_child_start("sh -c 'echo; exec sleep 60'", &c, &e) < 0)
+				_exit(1);
+			if (i % 6 > 1)
+				(void)k_child_hold(&c, K_HOLD_MAIN, &e);
+			if (i % 6 > 3 && c.held)
+				(void)!write(1, "h", 1);
+			else
+				(void)k_child_release(&c, &e);
+			close(1);
+			close(2);
 			pause();
 		}
 		close(pipes[1]);
@@ -261,6 +268,75 @@ static void process_that_is_not_there_is_refused(void **state)
 	assert_string_equal(e.text, "no such process: 1073741823");
 }
 
+static void process_that_cannot_be_watched_is_not_called_missing(void **state)
+{
+	struct rlimit all, none;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+	none = (struct rlimit){ .rlim_cur = 0, .rlim_max = all.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(k_process_fd(getpid(), &e), -TALLY_EIO);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+	assert_non_null(strstr(e.text, "cannot watch process"));
+}
+
+/* A command that is held at its main() and then released; the status a shell would give. */
+static int run_held(const char *cmd, enum k_hold where, int released)
+{
+	struct err e = { 0 };
+	struct k_child c;
+	int status = -1;
+
+	assert_int_equal(k_child_start(cmd, &c, &e), 0);
+	if (k_child_hold(&c, where, &e) == -TALLY_EPERM) {
+		k_child_kill(&c);
+		print_message("skipped: %s\n", e.text);
+		skip();
+	}
+	assert_int_equal(c.held, released == 0);
+	if (c.held)
+		assert_int_equal(k_child_status(&c, &status), 0);
+	assert_int_equal(k_child_release(&c, &e), released);
+	if (released < 0)
+		assert_non_null(strstr(e.text, "cannot run the command"));
+	assert_int_equal(k_child_wait(&c, UINT64_MAX, NULL), 1);
+	assert_int_equal(k_child_status(&c, &status), 1);
+	k_child_kill(&c);
+	return status;
+}
+
+static void command_that_was_held_ends_as_one_that_was_not(void **state)
+{
+	(void)state;
+	for (enum k_hold where = K_HOLD_ENTRY; where <= K_HOLD_MAIN; where++) {
+		assert_int_equal(run_held("true", where, 0), 0);
+		assert_int_equal(run_held("sh -c 'exit 42'", where, 0), 42);
+		assert_int_equal(run_held("sh -c 'kill -TERM $$'", where, 0), 128 + SIGTERM);
+		assert_int_equal(run_held("sh -c 'exec sh -c \"exit 43\"'", where, 0), 43);
+		assert_int_equal(run_held("/no/such/command", where, -TALLY_EINVAL), 127);
+		assert_int_equal(run_held("/etc/passwd", where, -TALLY_EINVAL), 126);
+	}
+}
+
+static void command_that_is_held_can_be_killed(void **state)
+{
+	struct err e = { 0 };
+	struct k_child c;
+
+	(void)state;
+	assert_int_equal(k_child_start("sleep 1000", &c, &e), 0);
+	if (k_child_hold(&c, K_HOLD_MAIN, &e) == -TALLY_EPERM) {
+		k_child_kill(&c);
+		print_message("skipped: %s\n", e.text);
+		skip();
+	}
+	k_child_end(&c, UINT64_MAX / 2); /* it has no patience with one that can't hear */
+	assert_true(c.ended);
+	assert_int_equal(waitpid(c.pid, NULL, WNOHANG), -1);
+}
+
 static void memory_that_runs_out_is_told(void **state)
 {
 	(void)state;
@@ -281,9 +357,38 @@ static void memory_that_runs_out_is_told(void **state)
 	mem_fail_at(0);
 }
 
+/* Probes that are placed from then on count nothing but the command. */
+static void child_has_made_its_preparations_when_it_has_started(void **state)
+{
+	(void)state;
+	signal(SIGPIPE, SIG_IGN); /* which it sets back, as one of the last of them */
+	for (int round = 0; round < 50; round++) {
+		struct err e = { 0 };
+		struct k_child c;
+		char path[64], text[4096];
+		unsigned long long ignored;
+		size_t n;
+		FILE *f;
+
+		assert_int_equal(k_child_start("true", &c, &e), 0);
+		snprintf(path, sizeof(path), "/proc/%d/status", (int)c.pid);
+		f = fopen(path, "r");
+		assert_non_null(f);
+		n = fread(text, 1, sizeof(text) - 1, f);
+		text[n] = 0;
+		fclose(f);
+		assert_non_null(strstr(text, "\nSigIgn:"));
+		assert_int_equal(sscanf(strstr(text, "\nSigIgn:"), "\nSigIgn: %llx", &ignored), 1);
+		k_child_kill(&c);
+		assert_int_equal(ignored >> (SIGPIPE - 1) & 1, 0);
+	}
+	signal(SIGPIPE, SIG_DFL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(child_has_made_its_preparations_when_it_has_started),
 		cmocka_unit_test(words_are_split_as_a_shell_does),
 		cmocka_unit_test(bad_quoting_is_refused),
 		cmocka_unit_test(exit_code_is_the_status),
@@ -296,7 +401,10 @@ int main(void)
 		cmocka_unit_test(child_that_is_ended_is_asked_and_then_made_to),
 		cmocka_unit_test(child_is_waited_for_until_it_ends_or_a_time_or_a_stop),
 		cmocka_unit_test(command_ends_when_its_tracer_is_killed),
+		cmocka_unit_test(command_that_was_held_ends_as_one_that_was_not),
+		cmocka_unit_test(command_that_is_held_can_be_killed),
 		cmocka_unit_test(process_that_is_not_there_is_refused),
+		cmocka_unit_test(process_that_cannot_be_watched_is_not_called_missing),
 		cmocka_unit_test(memory_that_runs_out_is_told),
 	};
 

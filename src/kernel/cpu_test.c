@@ -90,7 +90,7 @@ static void quiet_stays_on_one_cpu_and_goes_back(void **state)
 	assert_true(CPU_EQUAL(&before, &after));
 }
 
-static void pc_of_a_perf_program_is_where_linux_has_it(void **state)
+static void pc_and_data_address_of_a_perf_program_are_where_linux_has_them(void **state)
 {
 	(void)state;
 #if defined(__x86_64__)
@@ -100,6 +100,7 @@ static void pc_of_a_perf_program_is_where_linux_has_it(void **state)
 #else
 	skip();
 #endif
+	assert_int_equal(k_arch()->data_offset, offsetof(struct bpf_perf_event_data, addr));
 }
 
 int main(void)
@@ -111,7 +112,7 @@ int main(void)
 		cmocka_unit_test(online_cpus_are_possible),
 		cmocka_unit_test(missing_file_gives_its_errno),
 		cmocka_unit_test(quiet_stays_on_one_cpu_and_goes_back),
-		cmocka_unit_test(pc_of_a_perf_program_is_where_linux_has_it),
+		cmocka_unit_test(pc_and_data_address_of_a_perf_program_are_where_linux_has_them),
 	};
 
 	return cmocka_run_group_tests_name("kernel: cpu", tests, NULL, NULL);

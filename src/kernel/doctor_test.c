@@ -382,6 +382,12 @@ static void devices_and_programs_are_named(void **state)
 	EXPECT(&f, gpci, OK, "hv_gpci");
 	EXPECT(&f, mmu_stats, OK, "cpu0/mmu_stats");
 	EXPECT(&f, qemu, LESS, "qemu-system-ppc64 7.2");
+	f.qemu[0] = "QEMU emulator version 11.0.50"; /* one release too old */
+	conclude(&f, root);
+	EXPECT(&f, qemu, LESS, "qemu-system-ppc64 11.0");
+	f.qemu[0] = "QEMU emulator version 12.0.0";
+	conclude(&f, root);
+	EXPECT(&f, qemu, OK, "qemu-system-ppc64 12.0");
 	f.qemu[0] = NULL;
 	f.qemu[1] = "QEMU emulator version 11.2.0";
 	conclude(&f, root);

@@ -62,7 +62,7 @@ static struct perf_event_attr event_attr(const struct k_event *ev)
 	else
 		a.sample_period = ev->period;
 	if (ev->precise_ip) /* else a program that takes stacks can't be attached */
-		a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN;
+		a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_ADDR;
 	return a;
 }
 
@@ -339,6 +339,10 @@ int k_enable(struct k_run *k, struct err *e)
 	if (rc == 0)
 		rc = each_cpu(k, cpu_counts, e);
 	if (rc == 0)
+		rc = places_enable(k, e); /* they take the longest: what the others set off is seen there */
+	if (rc == 0)
+		rc = holds_enable(k, e);
+	if (rc == 0)
 		rc = points_enable(k, e);
 	if (rc == 0 && timers_set(k, true) < 0)
 		rc = err_set(e, TALLY_EIO, "cannot start a timer: %s", strerror(errno));
@@ -363,6 +367,9 @@ int k_disable(struct k_run *k)
 	k->enabled = false;
 	timers_set(k, false);
 	points_disable(k);
+	holds_disable(k);
+	places_disable(k);
+	holds_end(k);
 	return each_cpu(k, cpu_disable, NULL);
 }
 
@@ -472,6 +479,8 @@ int k_hotplug(struct k_run *k, struct err *e)
 		return 0;
 	for (uint32_t i = 0; rc == 0 && i < k->nevents; i++)
 		rc = event_hotplug(k, &k->event[i], e);
+	if (rc == 0)
+		rc = counters_hotplug(k, e);
 	if (rc == 0 && k->tasks) {
 		rc = k_tasks_online(k->tasks, e);
 		k->waits_tasks = false;

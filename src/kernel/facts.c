@@ -1,7 +1,9 @@
 /*
  * facts.c: small facts about clocks, namespaces and other processes.
  */
+#include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -47,6 +49,14 @@ int64_t clock_ahead_ns(int clock)
 int64_t k_wall_offset_ns(void)
 {
 	return clock_ahead_ns(CLOCK_REALTIME);
+}
+
+uint32_t k_stack_frames(void)
+{
+	char text[32];
+	long n = file_small("/proc/sys/kernel/perf_event_max_stack", text, sizeof(text)) > 0 ? atol(text) : 0;
+
+	return n > 0 && n < UINT16_MAX ? (uint32_t)n : PERF_MAX_STACK_DEPTH;
 }
 
 bool k_in_pidns(uint64_t *dev, uint64_t *ino)

@@ -4,8 +4,8 @@
  * The kernel tells of mappings that come, not of those that go, and a firing has no time to ask what its address
  * belongs to.  But an address changes its meaning only after something executable was unmapped, and then
  * mm->exec_vm has fallen, or has grown by less than was mapped.  So five small programs keep, for each address space,
- * a *generation*: the time of its last such loss.  A firing reads it with one look-up and hands it over beside the
- * address; within one generation an address has one meaning, and which one follows from the mappings that task.c tells of.
+ * a *generation*: the time of its last such loss.  A firing reads it where the space has its place (bpf.h, struct img_space) and
+ * hands it over beside the address; within one generation an address has one meaning, and which one follows from the mappings that task.c tells of.
  *
  *	mmap_lock_acquire_returned   remembers exec_vm of a space that is not known yet, before it changes
  *	mmap_lock_released           compares: less than before begins a generation, which is told in task.c's rings
@@ -23,23 +23,35 @@
  * remembered, from the lowest to the highest, and what unmaps or covers one of them begins a generation.
  *
  * mremap() changes exec_vm only where it moves code over other code, and which pages are moved only user space knows.  Its arguments are told,
- * also when the move fails later.  Where the place is not among them, the kernel chose it, and nobody says which.
+ * also when the move fails later, and one to a given place begins a generation.  Where the place is not among them, the kernel chose it, and
+ * nobody says which.
+ *
+ * clone() and vfork() can make a process that has its parent's space, not a copy.  That is told as well, and the space begins a generation as its
+ * firings now have a new process id, too.  As the parent's threads go on meanwhile, nothing else of the space is changed, and a
+ * generation that one of them begins at the same time stands.
  *
  * All that needs the call's registers, whose names are known for x86-64 and arm64; elsewhere a mapping over another and a move are not noticed.
+ *
+ * To load and attach them takes as long as to make the script's other maps and load its programs, so a thread does it meanwhile.  Nothing is shared with the
+ * thread but descriptors of maps; whoever wants to know what came of it, joins it first.
  *
  * The arguments of the lock's tracepoints changed between kernels: `mm` is the first, `write` the first _Bool.
  * Without kernel types or one of the tracepoints nothing is watched, and every generation is 0.
  */
 #include <bpf/btf.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "bpf/insn.h"
+#include "kernel/code_int.h"
 #include "kernel/kernel_int.h"
 #include "kernel/libbpf_int.h"
 #include "kernel/task_int.h"
+
+#define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
 
 /* Where struct pt_regs keeps a system call: its number, and its arguments. */
 struct register_place {
@@ -88,16 +100,11 @@ static const struct register_place register_of_argument[CALL_ARGUMENTS] = ARGUME
 
 /* What the programs must know of this kernel and this run. */
 struct facts {
-	int spaces, output;                     /* maps */
+	int spaces, places, output;             /* maps */
 	int32_t exec_vm, mm, tgid;              /* of mm_struct; of task_struct */
 	int32_t call, argument[CALL_ARGUMENTS]; /* of pt_regs */
 	bool calls;                             /* those are known */
 	int16_t acquired_write, released_write; /* which argument */
-};
-
-struct code {
-	struct bpf_ins ins[320];
-	uint32_t n;
 };
 
 enum {                /* below the frame pointer */
@@ -110,6 +117,7 @@ enum {                /* below the frame pointer */
        AT_VALUE = -56,
        AT_TIME = -64, /* a struct k_unmapped ends with it */
        AT_UNMAPPED = AT_TIME + 8 - (int)sizeof(struct k_unmapped),
+       AT_SHARED = AT_TIME + 8 - (int)sizeof(struct k_shared),
        AT_MOVED_TIME = -88, /* a struct k_moved ends with it */
        AT_MOVED = AT_MOVED_TIME + 8 - (int)sizeof(struct k_moved),
        AT_READ = -144,  /* what is read of tasks and registers */
@@ -129,32 +137,6 @@ static_assert(offsetof(struct img_generation, exec_pages) == AT_PAGES - AT_VALUE
 
 /* ---- pieces of programs ----------------------------------------------------- */
 
-static void code_put(struct code *c, struct bpf_ins i)
-{
-	if (c->n < COUNT(c->ins))
-		c->ins[c->n++] = i;
-}
-
-#define PUT(...)                                                          \
-	do {                                                              \
-		const struct bpf_ins put_these[] = { __VA_ARGS__ };       \
-		for (size_t put_i = 0; put_i < COUNT(put_these); put_i++) \
-			code_put(c, put_these[put_i]);                    \
-	} while (0)
-
-/* Leaves the program if the condition holds; filled in by code_end(). */
-#define LEAVE_IF(op, reg, imm) PUT(I_JMP_IMM(op, reg, imm, -1))
-#define MAP(reg, fd) I_LD_MAP(reg, fd), I_LD64_HI(0)
-#define AT(reg, at) I_MOV_REG(reg, R10), I_ALU_IMM(ADD, reg, at)
-
-static void code_end(struct code *c)
-{
-	for (uint32_t i = 0; i < c->n; i++)
-		if (c->ins[i].off == -1 && INS_CLASS(c->ins[i].code) == INS_JMP)
-			c->ins[i].off = (int16_t)(c->n - i - 1);
-	PUT(I_MOV_IMM(R0, 0), I_EXIT());
-}
-
 /* Reads 8 or 4 bytes at register + offset into the stack. */
 static void code_read(struct code *c, int at, int bytes, uint8_t reg, int32_t offset)
 {
@@ -173,6 +155,30 @@ static void code_keep(struct code *c, const struct facts *f, int flags)
 	PUT(MAP(R1, f->spaces), AT(R2, AT_KEY), AT(R3, AT_VALUE), I_MOV_IMM(R4, flags), I_CALL(map_update_elem));
 }
 
+/* R2 = the place of the space at AT_KEY, R4 = the space; R3 is lost. */
+static void code_place(struct code *c, const struct facts *f)
+{
+	PUT(I_LOAD(DW, R4, R10, AT_KEY), I_MOV32_REG(R3, R4), IMG_SPACE_PLACE(R3), I_LD_MAP_VALUE(R2, f->places),
+	    I_LD64_HI(0), I_ALU_REG(ADD, R2, R3));
+}
+
+/* A place that is free becomes that of the space at AT_KEY, which must be known by now: of one that there is no room for, nobody would learn
+ * that its generations are missing. Where R2 is its own after that, `own` instructions follow. */
+static void code_take_place(struct code *c, const struct facts *f, int16_t own)
+{
+	code_place(c, f);
+	PUT(I_LOAD(DW, R0, R2, offsetof(struct img_space, mm)), I_JMP_REG(JEQ, R0, R4, 4),
+	    I_JMP_IMM(JGT, R0, IMG_SPACE_NONE, (int16_t)(3 + own)), I_MOV_REG(R5, R0),
+	    I_CMPXCHG(DW, R2, offsetof(struct img_space, mm), R4), I_JMP_REG(JNE, R0, R5, own));
+}
+
+/* The same where it must be its own already. */
+static void code_own_place(struct code *c, const struct facts *f, int16_t own)
+{
+	code_place(c, f);
+	PUT(I_LOAD(DW, R3, R2, offsetof(struct img_space, mm)), I_JMP_REG(JNE, R3, R4, own));
+}
+
 /* ---- the programs ------------------------------------------------------------ */
 
 static void on_lock_acquired(struct code *c, const struct facts *f)
@@ -189,6 +195,8 @@ static void on_lock_acquired(struct code *c, const struct facts *f)
 	PUT(I_STORE_IMM(DW, R10, AT_VALUE, 0), I_STORE_IMM(DW, R10, AT_PLAIN, 0), I_STORE_IMM(DW, R10, AT_FROM, 0),
 	    I_STORE_IMM(DW, R10, AT_TO, 0));
 	code_keep(c, f, MAP_NOEXIST);
+	LEAVE_IF(JNE, R0, 0);
+	code_take_place(c, f, 0);
 }
 
 /* R0 = the number of the system call that goes on, R9 = where its registers are. */
@@ -204,19 +212,6 @@ static void code_argument(struct code *c, const struct facts *f, int which)
 {
 	code_read(c, AT_READ, 8, R9, f->argument[which]);
 	PUT(I_LOAD(DW, R1, R10, AT_READ));
-}
-
-/* A jump whose place code_land() tells later. */
-static uint32_t code_jump(struct code *c, struct bpf_ins jump)
-{
-	code_put(c, jump);
-	return c->n - 1;
-}
-
-/* The jump at `from` goes to the next instruction. */
-static void code_land(struct code *c, uint32_t from)
-{
-	c->ins[from].off = (int16_t)(c->n - from - 1);
 }
 
 /* What lies at `at` goes into the rings; R6 = the program's context. */
@@ -260,7 +255,7 @@ static void on_lock_released(struct code *c, const struct facts *f)
 	const int pages = offsetof(struct img_generation, exec_pages), plain = offsetof(struct img_generation, plain),
 		  from = offsetof(struct img_generation, uncounted_from),
 		  to = offsetof(struct img_generation, uncounted_to);
-	uint32_t begin[4], nbegin = 0;
+	uint32_t begin[5], nbegin = 0;
 
 	PUT(I_MOV_REG(R6, R1), I_LOAD(DW, R7, R1, 0), I_STORE(DW, R10, AT_KEY, R7));
 	code_find(c, f);
@@ -328,6 +323,11 @@ static void on_lock_released(struct code *c, const struct facts *f)
 
 		PUT(I_LOAD(W, R0, R10, AT_CALL), I_LOAD(DW, R2, R8, pages), I_STORE(DW, R8, pages, R7));
 		begin[nbegin++] = code_jump(c, I_JMP_REG(JLT, R7, R2, 0));
+		over = code_jump(c, I_JMP_IMM(JNE, R0, SYS_mremap, 0));
+		PUT(I_LOAD(W, R1, R10, AT_MOVED + offsetof(struct k_moved, argument[3])),
+		    I_ALU_IMM(AND, R1, MREMAP_FIXED));
+		begin[nbegin++] = code_jump(c, I_JMP_IMM(JNE, R1, 0, 0));
+		code_land(c, over);
 		LEAVE_IF(JNE, R0, SYS_mmap);
 		PUT(I_LOAD(DW, R1, R10, AT_READ), I_ALU_IMM(AND, R1, PROT_EXEC));
 		LEAVE_IF(JEQ, R1, 0);
@@ -349,31 +349,76 @@ static void on_lock_released(struct code *c, const struct facts *f)
 	    I_ALU_IMM(RSH, R1, 32), I_STORE(W, R10, AT_UNMAPPED + 8, R1));
 	PUT(I_CALL(ktime_get_ns), I_STORE(DW, R8, offsetof(struct img_generation, began_ns), R0),
 	    I_STORE(DW, R10, AT_TIME, R0));
+	code_own_place(c, f, 1);
+	PUT(I_STORE(DW, R2, offsetof(struct img_space, began_ns), R0));
 	generation_emit(c, f, AT_UNMAPPED, sizeof(struct k_unmapped));
 }
 
-/* The space of the task in R6 begins a generation, with what is in AT_FROM and AT_TO; plain: it has no pages that may be written and
- * executed. */
+/* The space in AT_KEY and R7 begins its first generation, with what is in AT_FROM and AT_TO; plain: it has no pages that may be written
+ * and executed. */
+static void code_first(struct code *c, const struct facts *f, bool plain, int flags)
+{
+	uint32_t kept;
+
+	code_read(c, AT_PAGES, 8, R7, f->exec_vm);
+	PUT(I_CALL(ktime_get_ns), I_STORE(DW, R10, AT_VALUE, R0), I_STORE(DW, R10, AT_LOCKED, R0),
+	    I_STORE_IMM(DW, R10, AT_PLAIN, plain));
+	code_keep(c, f, flags);
+	kept = code_jump(c, I_JMP_IMM(JEQ, R0, 0, 0));
+	code_own_place(c, f, 2); /* another thread was first */
+	PUT(I_LOAD(DW, R1, R10, AT_VALUE), I_STORE(DW, R2, offsetof(struct img_space, began_ns), R1), I_JUMP(-1));
+	code_land(c, kept);
+	code_take_place(c, f, 2);
+	PUT(I_LOAD(DW, R1, R10, AT_VALUE), I_STORE(DW, R2, offsetof(struct img_space, began_ns), R1));
+}
+
+/* The same of the space of the task in R6. */
 static void code_begin(struct code *c, const struct facts *f, bool plain)
 {
 	code_read(c, AT_KEY, 8, R6, f->mm);
 	PUT(I_LOAD(DW, R7, R10, AT_KEY));
 	LEAVE_IF(JEQ, R7, 0);
-	code_read(c, AT_PAGES, 8, R7, f->exec_vm);
-	PUT(I_CALL(ktime_get_ns), I_STORE(DW, R10, AT_VALUE, R0), I_STORE(DW, R10, AT_LOCKED, R0),
-	    I_STORE_IMM(DW, R10, AT_PLAIN, plain));
-	code_keep(c, f, MAP_ANY);
+	code_first(c, f, plain, MAP_ANY);
+}
+
+/* The parent, whose memory R7 the new process has as well, goes on; R6 = the program's context. */
+static void code_share(struct code *c, const struct facts *f)
+{
+	const int began = offsetof(struct img_generation, began_ns);
+	uint32_t unknown;
+
+	PUT(I_STORE_IMM(W, R10, AT_SHARED, K_TOLD_SHARED), I_CALL(ktime_get_ns), I_STORE(DW, R10, AT_TIME, R0));
+	generation_emit(c, f, AT_SHARED, sizeof(struct k_shared));
+	code_find(c, f);
+	unknown = code_jump(c, I_JMP_IMM(JEQ, R0, 0, 0));
+	PUT(I_MOV_REG(R8, R0), I_LOAD(DW, R9, R8, began), I_CALL(ktime_get_ns), I_MOV_REG(R1, R0), I_MOV_REG(R0, R9),
+	    I_CMPXCHG(DW, R8, began, R1));
+	code_own_place(c, f, 2);
+	PUT(I_MOV_REG(R0, R9), I_CMPXCHG(DW, R2, offsetof(struct img_space, began_ns), R1), I_JUMP(-1));
+	code_land(c, unknown);
+	PUT(I_STORE_IMM(DW, R10, AT_FROM, 0), I_STORE_IMM(DW, R10, AT_TO, 0));
+	code_first(c, f, false, MAP_NOEXIST);
+	PUT(I_JUMP(-1));
 }
 
 static void on_fork(struct code *c, const struct facts *f)
 {
-	PUT(I_LOAD(DW, R7, R1, 0), I_LOAD(DW, R6, R1, 8));
+	uint32_t own;
+
+	PUT(I_MOV_REG(R9, R1), I_LOAD(DW, R7, R1, 0), I_LOAD(DW, R6, R1, 8));
 	code_read(c, AT_READ, 4, R7, f->tgid);
 	PUT(I_LOAD(DW, R8, R10, AT_READ));
 	code_read(c, AT_READ, 4, R6, f->tgid);
 	PUT(I_LOAD(DW, R1, R10, AT_READ), I_JMP_REG(JEQ, R1, R8, -1)); /* a thread */
-	PUT(I_STORE_IMM(DW, R10, AT_FROM, 0), I_STORE_IMM(DW, R10, AT_TO, 0));
 	code_read(c, AT_KEY, 8, R7, f->mm);
+	code_read(c, AT_READ, 8, R6, f->mm);
+	PUT(I_LOAD(DW, R8, R10, AT_KEY), I_LOAD(DW, R1, R10, AT_READ));
+	own = code_jump(c, I_JMP_REG(JNE, R1, R8, 0));
+	LEAVE_IF(JEQ, R8, 0);
+	PUT(I_MOV_REG(R6, R9), I_MOV_REG(R7, R8));
+	code_share(c, f);
+	code_land(c, own);
+	PUT(I_STORE_IMM(DW, R10, AT_FROM, 0), I_STORE_IMM(DW, R10, AT_TO, 0));
 	code_find(c, f);
 	PUT(I_JMP_IMM(JEQ, R0, 0, 4), I_LOAD(DW, R1, R0, offsetof(struct img_generation, uncounted_from)),
 	    I_STORE(DW, R10, AT_FROM, R1), I_LOAD(DW, R1, R0, offsetof(struct img_generation, uncounted_to)),
@@ -389,8 +434,11 @@ static void on_exec(struct code *c, const struct facts *f)
 
 static void on_space_ended(struct code *c, const struct facts *f)
 {
-	PUT(I_LOAD(DW, R6, R1, 0), I_STORE(DW, R10, AT_KEY, R6), MAP(R1, f->spaces), AT(R2, AT_KEY),
-	    I_CALL(map_delete_elem));
+	PUT(I_LOAD(DW, R6, R1, 0), I_STORE(DW, R10, AT_KEY, R6));
+	code_own_place(c, f, 3);
+	PUT(I_STORE_IMM(DW, R2, offsetof(struct img_space, began_ns), 0), I_MOV_IMM(R3, IMG_SPACE_NONE),
+	    I_XCHG(DW, R2, offsetof(struct img_space, mm), R3));
+	PUT(MAP(R1, f->spaces), AT(R2, AT_KEY), I_CALL(map_delete_elem));
 }
 
 static const struct watcher {
@@ -403,24 +451,22 @@ static const struct watcher {
 	{ "sched_process_exec", on_exec },
 	{ "exit_mmap", on_space_ended },
 };
-static_assert(COUNT(watchers) == GENERATION_LINKS, "one link each");
 
 /* ---- this kernel ---------------------------------------------------------------- */
 
 /* Which argument of a tracepoint is its first _Bool; -1: there is none, or no such tracepoint. */
-static int16_t first_bool(const struct btf *btf, const char *tracepoint)
+static int16_t first_bool(const struct k_btf *btf, const char *tracepoint)
 {
-	const struct btf_type *t;
-	int32_t id = btf__find_by_name_kind(btf, tracepoint, BTF_KIND_TYPEDEF);
+	const struct btf_type *t = k_btf_type(btf, k_btf_find_kind(btf, tracepoint, BTF_KIND_TYPEDEF));
 
-	if (id < 0 || !(t = btf__type_by_id(btf, btf__type_by_id(btf, (uint32_t)id)->type)) || !btf_is_ptr(t) ||
-	    !(t = btf__type_by_id(btf, t->type)) || !btf_is_func_proto(t))
+	if (!t || !(t = k_btf_type(btf, t->type)) || !btf_is_ptr(t) || !(t = k_btf_type(btf, t->type)) ||
+	    !btf_is_func_proto(t))
 		return -1;
 	for (uint16_t i = 1; i < btf_vlen(t); i++) { /* argument 0 is the kernel's own */
-		const struct btf_type *arg = btf__type_by_id(btf, btf_params(t)[i].type);
+		const struct btf_type *arg = k_btf_type(btf, btf_params(t)[i].type);
 
 		while (arg && (btf_is_mod(arg) || btf_is_typedef(arg)))
-			arg = btf__type_by_id(btf, arg->type);
+			arg = k_btf_type(btf, arg->type);
 		if (arg && btf_is_int(arg) && btf_int_encoding(arg) & BTF_INT_BOOL)
 			return (int16_t)(i - 1);
 	}
@@ -428,14 +474,14 @@ static int16_t first_bool(const struct btf *btf, const char *tracepoint)
 }
 
 /* -1: this kernel has no such register. */
-static int32_t register_at(const struct btf *btf, const struct register_place *r)
+static int32_t register_at(const struct k_btf *btf, const struct register_place *r)
 {
 	int64_t at = btf_field(btf, "pt_regs", r->field);
 
 	return at < 0 ? -1 : (int32_t)at + r->more;
 }
 
-static bool facts_find(struct facts *f, const struct btf *btf)
+static bool facts_find(struct facts *f, const struct k_btf *btf)
 {
 	f->exec_vm = (int32_t)btf_field(btf, "mm_struct", "exec_vm");
 	f->mm = (int32_t)btf_field(btf, "task_struct", "mm");
@@ -449,50 +495,128 @@ static bool facts_find(struct facts *f, const struct btf *btf)
 	return f->exec_vm >= 0 && f->mm >= 0 && f->tgid >= 0 && f->acquired_write > 0 && f->released_write > 0;
 }
 
-/* A program at its tracepoint: a descriptor that holds both, or -1. */
-static int watcher_attach(const struct watcher *w, const struct facts *f)
+static int watcher_load(const struct watcher *w, const struct facts *f)
 {
 	struct code c = { 0 };
-	int prog, link = -1;
 
 	w->program(&c, f);
 	code_end(&c);
-	prog = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "generation", "Dual MIT/GPL",
+	return bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "generation", "Dual MIT/GPL",
 			     (const struct bpf_insn *)(const void *)c.ins, c.n, NULL);
-	if (prog >= 0) {
-		link = bpf_raw_tracepoint_open(w->tracepoint, prog);
-		close(prog);
-	}
-	return link;
+}
+
+/* Programs at their tracepoints: descriptors that hold both. When a program has just left a tracepoint, the kernel lets no other one come to any
+ * before a grace period has passed, which may take 10 ms: so all that can be done before is done before. */
+static bool watchers_attach(int link[COUNT(watchers)], const struct facts *f)
+{
+	int prog[COUNT(watchers)];
+	bool good = true;
+
+	for (uint32_t i = 0; i < COUNT(watchers); i++)
+		good = (prog[i] = good ? watcher_load(&watchers[i], f) : -1) >= 0;
+	for (uint32_t i = 0; good && i < COUNT(watchers); i++)
+		good = (link[i] = bpf_raw_tracepoint_open(watchers[i].tracepoint, prog[i])) >= 0;
+	for (uint32_t i = 0; i < COUNT(watchers); i++)
+		if (prog[i] >= 0)
+			close(prog[i]);
+	return good;
 }
 
 bool k_tells_types(void)
 {
-	return access("/sys/kernel/btf/vmlinux", R_OK) == 0;
+	return access(KERNEL_TYPES, R_OK) == 0;
 }
 
-void generations_open(struct k_run *k)
+/* ---- beside the loading of the script's programs ------------------------------------ */
+
+/* Of the thread that starts the watch until it is joined, then of the run's owner. */
+struct generations {
+	pthread_t thread;
+	bool running;
+	struct facts f;
+	struct k_tasks *tasks;     /* the run's when joined */
+	int link[COUNT(watchers)]; /* programs at their tracepoints; -1: none */
+	int rc;                    /* of opening tasks */
+	struct err why;
+};
+
+static void generations_detach(struct generations *g)
 {
-	struct facts f = { .spaces = -1 };
+	for (uint32_t i = 0; i < COUNT(g->link); i++) {
+		if (g->link[i] >= 0)
+			close(g->link[i]);
+		g->link[i] = -1;
+	}
+}
+
+static void *generations_start(void *arg)
+{
+	struct generations *g = arg;
+	struct k_btf btf = { 0 };
 	bool good;
 
-	for (uint32_t i = 0; i < k->nmaps; i++)
+	g->rc = k_tasks_open(&g->tasks, &g->why);
+	good = g->rc == 0 && k_btf_open(&btf, KERNEL_TYPES, NULL) == 0 && facts_find(&g->f, &btf) &&
+	       (g->f.output = k_tasks_output(g->tasks)) >= 0;
+	k_btf_close(&btf);
+	if (!good || !watchers_attach(g->link, &g->f))
+		generations_detach(g);
+	return NULL;
+}
+
+int generations_begin(struct k_run *k, struct err *e)
+{
+	struct facts f = { .spaces = -1, .places = -1, .output = -1 };
+	struct generations *g;
+	sigset_t all, before;
+
+	for (uint32_t i = 0; i < k->nmaps; i++) {
 		if (k->map[i].use == IMG_GENERATIONS)
 			f.spaces = k->map[i].fd;
-	good = f.spaces >= 0 && k->btf && facts_find(&f, k->btf) && (f.output = k_tasks_output(k->tasks)) >= 0;
-	for (uint32_t i = 0; good && i < COUNT(watchers); i++)
-		good = (k->generation[i] = watcher_attach(&watchers[i], &f)) >= 0;
-	if (!good)
-		generations_close(k);
-	btf__free(k->btf);
-	k->btf = NULL;
+		if (k->map[i].use == IMG_SPACES)
+			f.places = k->map[i].fd;
+	}
+	if (f.spaces < 0 || f.places < 0)
+		return 0;
+	k->generations = g = mem_alloc(sizeof(*g));
+	if (!g)
+		return err_oom(e);
+	g->f = f;
+	for (uint32_t i = 0; i < COUNT(g->link); i++)
+		g->link[i] = -1;
+	sigfillset(&all); /* signals are for the thread that waits for them */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	g->running = pthread_create(&g->thread, NULL, generations_start, g) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!g->running)
+		generations_start(g);
+	return 0;
+}
+
+int generations_join(struct k_run *k, struct err *e)
+{
+	struct generations *g = k->generations;
+
+	if (g->running)
+		pthread_join(g->thread, NULL);
+	g->running = false;
+	k->tasks = g->tasks;
+	return g->rc < 0 ? err_set(e, (enum tally_err) - g->rc, "%s", g->why.text) : 0;
+}
+
+bool k_task_generations(const struct k_run *k)
+{
+	return k->generations && k->generations->link[0] >= 0;
 }
 
 void generations_close(struct k_run *k)
 {
-	for (uint32_t i = 0; i < COUNT(k->generation); i++) {
-		if (k->generation[i] >= 0)
-			close(k->generation[i]);
-		k->generation[i] = -1;
-	}
+	struct err ignored = { 0 };
+
+	if (!k->generations)
+		return;
+	(void)generations_join(k, &ignored);
+	generations_detach(k->generations);
+	mem_free(k->generations);
+	k->generations = NULL;
 }

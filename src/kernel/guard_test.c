@@ -70,6 +70,7 @@ static void survive_signals_and_die(struct life *l)
 static void die_by_the_group(struct life *l)
 {
 	(void)l;
+	signal(SIGINT, SIG_DFL); /* a shell without job control starts what it does not wait for with it ignored */
 	kill(0, SIGINT);
 	raise(SIGKILL);
 }

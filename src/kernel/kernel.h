@@ -81,8 +81,42 @@ struct img_ctl *k_ctl(struct k_run *k); /* the control words, mapped and shared 
 /* Opens ev on every CPU for program `prog` (index into the image), disabled, and attaches it. Either all CPUs or
  * none. -TALLY_EBUSY: a pinned event did not get its counter; the words name the NMI watchdog when it holds one. */
 int k_attach(struct k_run *k, uint32_t prog, const struct k_event *ev, struct err *e);
-/* Program `prog` runs at each firing of that raw tracepoint, from k_enable() on; the name is borrowed. */
-int k_attach_point(struct k_run *k, uint32_t prog, const char *tracepoint, struct err *e);
+/* Programs find that event of their CPU in the map (by its number in the image; several events, one on each
+ * kind of CPU, go into one map). It counts from now on. -TALLY_EBUSY as k_attach(). */
+int k_count(struct k_run *k, uint32_t map, const struct k_event *ev, struct err *e);
+/* And it is counted for each thread, if the image has vcounter() or vtimestamp: after all k_count(). */
+int k_count_threads(struct k_run *k, struct err *e);
+/* Program `prog` runs at each firing of that raw tracepoint, or when that function is called or returns, as the image says; from
+ * k_enable() on. The name is borrowed. */
+int k_attach_point(struct k_run *k, uint32_t prog, const char *name, struct err *e);
+/* Places in a file of code, at which programs run when one process comes there. */
+struct k_place {
+	uint64_t offset;    /* in the file */
+	uint64_t semaphore; /* where the file has a word that is raised while the place is armed; 0: nowhere */
+	uint64_t cookie;    /* by which the program knows the place */
+	bool may_fail;      /* the kernel may refuse it: it is left out then, and counted */
+};
+struct k_places {
+	uint32_t pid;     /* 0: of every process that maps the file */
+	int fd;           /* of the file ... */
+	const char *name; /* ... and how messages call it */
+	bool at_return;   /* when the function that begins there returns */
+	const struct k_place *place;
+	uint32_t n;
+	uint32_t nrefused; /* so many of the first, all of which may fail, are refused by all kernels so far */
+};
+/* The same at places, from k_enable() on. All of *p is borrowed. */
+int k_attach_places(struct k_run *k, uint32_t prog, const struct k_places *p, struct err *e);
+int k_enable_places(struct k_run *k, struct err *e); /* those that came since k_enable() */
+uint32_t k_places_refused(const struct k_run *k); /* how many of those that may fail were left out, since k_enable() */
+uint32_t k_points_refused(const struct k_run *k); /* the same of functions of the kernel that the image lets fail */
+/* From k_enable() on, a process that comes to one of these places is stopped, and k_held() tells which: that of at->pid; or, if that is 0,
+ * `pid` and what it forked. Whoever asked k_held() has it go on; k_disable() has all, and so has our end, whatever ends us. */
+int k_hold_at(struct k_run *k, uint32_t pid, const struct k_places *at, struct err *e);
+bool k_held(struct k_run *k, uint32_t *pid, uint32_t *of); /* the next one, for that `pid`; false: there is none */
+void k_held_go_on(struct k_run *k, uint32_t pid);
+/* Firings of a program that the kernel left out, since the program was running on that CPU already. */
+uint64_t k_missed(const struct k_run *k, uint32_t prog);
 int k_enable(struct k_run *k, struct err *e); /* all that is attached; then checks that each pinned event counts */
 int k_disable(struct k_run *k);
 int k_test_run(struct k_run *k, uint32_t prog, struct err *e); /* BEGIN, END, tick */
@@ -95,7 +129,8 @@ void k_quiet(struct k_run *k, bool on);
  * passed or a signal came; -TALLY_EIO, -TALLY_ENOMEM. Less than enough may lie in the rings: drain after every wait. */
 int k_wait(struct k_run *k, int timeout_ms);
 int k_watch_fd(struct k_run *k, int fd); /* an extra descriptor that ends the wait when readable */
-/* Hands every waiting record to sink: first all CPU rings, then the control ring. `ring` is the CPU, or ncpus. */
+/* Hands every record that was waiting at the call to sink, in the order of their times, of equal ones the control
+ * ring's first. `ring` is the CPU, or ncpus for the control ring. */
 int k_drain(struct k_run *k, int (*sink)(void *arg, uint32_t ring, const void *rec, uint32_t size), void *arg);
 
 /* Per attached event and CPU: events counted, so that events / period - firings can be told. */
@@ -115,6 +150,44 @@ int k_types_open(struct k_types **ret);
 void k_types_close(struct k_types *t); /* NULL is fine */
 const struct d_ktypes *k_types_ops(const struct k_types *t);
 
+/*
+ * A tracepoint of the kernel or of one of its modules: what k_attach_point() takes. `type` stands for its arguments; texts
+ * live as long as the types.
+ */
+struct k_tracepoint {
+	const char *module, *name; /* module: "vmlinux" is the kernel itself */
+	uint64_t type;
+	uint32_t nargs;
+};
+/* All of them, in no order. The answers of each: negative ends it. -TALLY_ENOTSUP: this kernel tells no types. */
+int k_tracepoints(struct k_types *t, int (*each)(void *arg, const struct k_tracepoint *p), void *arg);
+/* What d_ktypes calls the type of its argument i, from 0; 0: it has none. */
+uint64_t k_tracepoint_arg(const struct k_types *t, const struct k_tracepoint *p, uint32_t i);
+/*
+ * A function of the kernel or of one of its modules that can be probed, if its kind can at all; texts live as long as the types. Each
+ * argument is one word.
+ */
+struct k_function {
+	const char *module, *name; /* module: "vmlinux" is the kernel itself */
+	uint64_t type;
+	uint32_t nargs;
+	bool has_result;
+};
+/* Those whose module and name match the globs, in no order. The answers of each: negative ends it. -TALLY_ENOTSUP: this kernel tells no types. */
+int k_functions(struct k_types *t, const char *module, const char *name,
+		int (*each)(void *arg, const struct k_function *f), void *arg);
+bool k_function_find(struct k_types *t, const char *module, const char *name, struct k_function *ret);
+/* What d_ktypes calls the type of its argument i, from 0, and of its result; 0: it has none. */
+uint64_t k_function_arg(const struct k_types *t, const struct k_function *f, uint32_t i);
+uint64_t k_function_result(const struct k_types *t, const struct k_function *f);
+bool k_function_is_unsafe(const char *name); /* a program needs it while it runs: it is no probe */
+/* How this kernel lets functions be probed, as a trial says: by the way that is wanted, or UNKNOWN: by the better one. -TALLY_ENOTSUP
+ * with what it lacks; -TALLY_EPERM. */
+enum k_functions { K_FUNCTIONS_UNKNOWN, K_FUNCTIONS_FENTRY, K_FUNCTIONS_KPROBE };
+int k_functions_trial(struct k_types *t, enum k_functions wanted, struct err *why);
+/* A type as C writes it: "struct task_struct *". */
+void k_type_text(const struct k_types *t, uint64_t type, struct buf *to);
+
 /* The D libraries that come with this program: ../lib/tally/d from where it lies. NULL: nobody knows where that is. */
 const char *k_library_dir(char *ret, size_t n);
 
@@ -123,14 +196,25 @@ bool k_module_is_there(const char *name);
 
 /* ---- processes ------------------------------------------------------------------ */
 /* What happens to address spaces, for symbols of the dead. */
-enum k_taskkind { K_TASK_MMAP, K_TASK_COMM_EXEC, K_TASK_FORK, K_TASK_EXIT, K_TASK_UNMAP, K_TASK_MOVE, K_TASK_LOST };
+enum k_taskkind {
+	K_TASK_MMAP,
+	K_TASK_COMM_EXEC,
+	K_TASK_FORK,
+	K_TASK_SHARE, /* what the thread forked last shares its memory: it is no copy */
+	K_TASK_EXIT,
+	K_TASK_UNMAP,
+	K_TASK_MOVE,
+	K_TASK_LOST,
+};
 struct k_task {
 	uint8_t kind;
 	uint32_t pid, ppid;        /* thread group ids; FORK: of a new process only */
+	uint32_t tid;              /* FORK, SHARE: the thread that forked */
 	uint64_t time_ns;          /* UNMAP: a new generation begins; no place is told */
 	uint64_t since_ns;         /* UNMAP: an MMAP from then on took the place of something */
 	uint64_t addr, len, pgoff; /* MMAP (executable mappings only); MOVE: from where; LOST: len = how many */
 	uint64_t to, to_len;       /* MOVE, of any mapping, if the kernel grants it: to 0 is where the kernel likes */
+	bool stays;                /* MOVE: it is where it was, too; then len 0: to_len of what is at addr */
 	bool looked;               /* MMAP: found at that time, and there before for nobody knows how long */
 	uint64_t inode, inode_generation; /* the number may be given again with another generation; 0: not told */
 	uint32_t dev_major, dev_minor;
@@ -150,12 +234,18 @@ int k_task_pids(uint32_t **ret, uint32_t *n);
 struct k_child {
 	int pid, pidfd;
 	int go_fd, err_fd;
+	bool held;      /* it stands still behind its exec */
+	int exec_error; /* errno of an exec that failed before the child was released */
 	bool ended;
 	int status;
 };
 int k_child_start(const char *cmd, struct k_child *c, struct err *e);        /* -TALLY_EINVAL: bad quoting */
 int k_child_start_argv(char *const *argv, struct k_child *c, struct err *e); /* the same, split already */
-/* Lets it exec. -TALLY_EINVAL and errno text when exec failed (status 126 or 127 in c via k_child_status). */
+/* Lets it go as far as its own code before it is released: to the entry point, behind the dynamic loader; or to main(), behind the
+ * constructors.  By the thread that releases it.  -TALLY_EPERM: ptrace(2) refuses; -TALLY_EIO: it stands elsewhere, and can be released. */
+enum k_hold { K_HOLD_ENTRY, K_HOLD_MAIN };
+int k_child_hold(struct k_child *c, enum k_hold where, struct err *e);
+/* Lets it exec, or go on. -TALLY_EINVAL and errno text when exec failed (status 126 or 127 in c via k_child_status). */
 int k_child_release(struct k_child *c, struct err *e);
 /* 1 and its shell status (code, or 128 + signal) when it has ended, 0 while it runs. */
 int k_child_status(struct k_child *c, int *status);
@@ -177,8 +267,8 @@ int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *nam
 /* Opens for reading what a process has at an absolute path in its own mount namespace, symbolic links included: a
  * descriptor, or -1 and errno; ESRCH: no such process. flags: open(2)'s. It never blocks at a pipe or terminal. */
 int k_task_file(uint32_t pid, const char *path, int flags);
-/* Opens the file behind a mapping of a process: by its name there, else through the mapping, else by its name here. " (deleted)"
- * behind the path: not by name there. A descriptor or -1. */
+/* Opens the file behind a mapping of a process: by its name there, else through the mapping; pid 0: by its name here. " (deleted)"
+ * behind the path: not by name there. A descriptor, or -1 and errno; ESRCH: no such process. */
 int k_mapped_file(uint32_t pid, const char *path);
 /* How a file stands; times as k_now_ns() has them. */
 struct k_file_state {
@@ -191,6 +281,7 @@ struct k_file_state {
 bool k_file_look(int fd, struct k_file_state *ret); /* false: it can't be asked */
 /* Effective user id of a process. False: there is no such process. */
 bool k_task_user(uint32_t pid, uint32_t *uid);
+bool k_task_program(uint32_t pid, char *ret, size_t n); /* path of what it runs; false: not to be had */
 uint64_t k_task_began(uint32_t pid); /* when it did, or up to 10 ms before; 0: there is no such process */
 /* Whether it has the file of fd open for writing at its own place, not for appending, and has come to its end. */
 bool k_task_filled(uint32_t pid, int fd);
@@ -208,6 +299,8 @@ struct k_fix {
 	char text[512];
 };
 struct k_fix k_fix(const char *command);
+bool k_leads_to_program(const char *function); /* from a tracepoint: dispatch.c */
+uint32_t k_stack_frames(void);                 /* most frames that the kernel walks: kernel.perf_event_max_stack */
 uint64_t k_now_ns(void);                       /* CLOCK_MONOTONIC */
 int64_t k_wall_offset_ns(void);                /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 bool k_in_pidns(uint64_t *dev, uint64_t *ino); /* whether this process is in a pid namespace other than the first */

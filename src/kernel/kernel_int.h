@@ -9,6 +9,7 @@
 #define TALLY_KERNEL_INT_H
 
 #include "facts/doctor.h"
+#include "kernel/btf_int.h"
 #include "kernel/kernel.h"
 
 /* ---- small files and CPU sets (cpu.c) ------------------------------------ */
@@ -31,7 +32,7 @@ static inline bool cpus_has(const uint64_t *set, uint32_t cpu)
 struct run_map {
 	int fd;
 	uint8_t type, use; /* enum img_map_type, img_map_use */
-	uint32_t key_size, value_size;
+	uint32_t id, key_size, value_size;
 	void *mem; /* ARRAY: its only value, mapped; else NULL */
 	size_t mem_bytes;
 };
@@ -46,6 +47,12 @@ struct run_ring {
 	uint32_t bytes;
 	unsigned long *taken;      /* page of the consumer's position, ours to write; NULL until first read */
 	const unsigned long *made; /* page of the producer's position, the data after it */
+	unsigned long at, end;     /* of a drain: the position, and where it ends */
+	bool has;                  /* the record at `at` is to be handed over */
+	const void *rec;           /* this record: its bytes, their number, what it takes in the ring, its time */
+	uint32_t len;
+	unsigned long step;
+	uint64_t ns;
 };
 struct run_rings {
 	int outer;                   /* the array of maps; -1: CPUs have no rings */
@@ -70,9 +77,8 @@ void rings_close(struct k_run *k);
 /* ---- programs (load.c) -------------------------------------------------------- */
 int progs_open(struct k_run *k, const struct bpf_image *img, struct err *e);
 void progs_close(struct k_run *k);
-struct btf;
 /* Byte offset of a field of a struct, or of a field of a field; -1: this kernel has none. */
-int64_t btf_field(const struct btf *btf, const char *type, const char *field);
+int64_t btf_field(const struct k_btf *btf, const char *type, const char *field);
 /* The words for a program that the verifier refused, from its log. */
 int load_refused(const struct img_prog *prog, const char *log, struct err *e);
 
@@ -104,15 +110,65 @@ int event_refused(const struct k_event *ev, uint32_t cpu, int no, struct err *e)
 int event_starved(uint32_t cpu, const char *watchdog, struct err *e);
 int event_starved_now(uint32_t cpu, struct err *e); /* as that file has it */
 
+/* ---- events that programs read (counter.c) ------------------------------------------ */
+struct run_counter {
+	uint32_t map; /* of k->map */
+	struct k_event ev;
+	int *fd; /* by CPU; -1: not open */
+};
+int counters_hotplug(struct k_run *k, struct err *e);
+void counters_close(struct k_run *k);
+
+/* ---- what they count for each thread (thread_count.c) ------------------------------------ */
+/* Watches switches of threads from now on, for the counters that k_count() got before. */
+int thread_counts_open(struct k_run *k, struct err *e);
+
+/* ---- functions of the kernel (function.c) -------------------------------------------- */
+/* Whether errno of a load or of an attachment says that the kernel does not let that function be probed. */
+bool function_is_refused(int no);
+int function_module_types(const char *module); /* a descriptor of its BTF, or -1 */
+/* A perf event at the function's beginning, or its end: a descriptor or -errno. */
+int function_kprobe(const char *module, const char *function, bool at_return);
+
 /* ---- raw tracepoints (point.c) ----------------------------------------------------- */
 struct run_point {
 	uint32_t prog;
 	const char *name;
+	bool typed;         /* the program knows its tracepoint or function since it was loaded */
+	uint8_t at;         /* enum bpf_point_at */
+	const char *module; /* of a function; NULL: the kernel proper */
+	bool may_fail, is_refused;
 	int fd; /* -1: not attached */
 };
 int points_enable(struct k_run *k, struct err *e);
 void points_disable(struct k_run *k);
 void points_close(struct k_run *k);
+
+/* ---- what leads from tracepoints to programs (dispatch.c) ----------------------------- */
+void dispatch_find(struct img_dispatch *to);
+
+/* ---- places in processes (place.c) -------------------------------------------------- */
+struct run_places {
+	int prog; /* descriptor of the program */
+	struct k_places p;
+	bool armed;
+	int *link;
+	uint32_t nlinks, cap_links, nrefused;
+};
+int places_arm(struct run_places *g, struct err *e);
+void places_detach(struct run_places *g);
+bool places_in_one_call(void);
+uint32_t places_attach_type(void); /* what programs for places say that they expect when they are loaded */
+int places_enable(struct k_run *k, struct err *e);
+void places_disable(struct k_run *k);
+void places_close(struct k_run *k);
+
+/* ---- processes that are held where they load libraries (hold.c) ------------------------ */
+struct run_holds;
+int holds_enable(struct k_run *k, struct err *e);
+void holds_disable(struct k_run *k); /* begins it, holds_end() waits for it */
+void holds_end(struct k_run *k);
+void holds_close(struct k_run *k);
 
 /* ---- timers (timer.c) ------------------------------------------------------------- */
 struct run_timer {
@@ -143,12 +199,16 @@ int rights_perf(struct err *e);
 
 /* ---- child (child.c) ----------------------------------------------------------------- */
 /* Splits cmd as a shell does (blanks, '', "", \) into argv, NULL-terminated, in a. */
+int child_let_go(struct k_child *c);                   /* to its exec: 0, or -1 and errno */
+void child_ended_early(struct k_child *c, int status); /* before it was released */
 int child_split(const char *cmd, struct arena *a, char ***argv, struct err *e);
 
 /* ---- generations of mappings (generation.c) -------------------------------------------- */
-enum { GENERATION_LINKS = 5 };
-/* Attaches what watches mappings go, if the image has look-ups for it and this kernel can tell: else nothing happens. */
-void generations_open(struct k_run *k);
+struct generations;
+/* Begins to watch tasks and mappings, in a thread of its own, if the image has look-ups of generations: their maps are open, others may not be. */
+int generations_begin(struct k_run *k, struct err *e);
+/* Waits until it is done: 0 and k->tasks, or why tasks can't be watched. A kernel that can't tell of mappings is no error. */
+int generations_join(struct k_run *k, struct err *e);
 void generations_close(struct k_run *k);
 
 /* ---- the run (run.c) ------------------------------------------------------------------ */
@@ -159,7 +219,8 @@ struct k_run {
 	struct buf *log;          /* NULL: nobody wants the verifier's words */
 	uint32_t ncpus, nmaps, nprogs, nparts;
 	struct run_map *map;
-	int *prog; /* nprogs, then nparts that are reached by tail calls */
+	int *prog;                    /* nprogs, then nparts that are reached by tail calls */
+	const struct img_prog *image; /* of nprogs */
 	struct img_ctl *ctl;
 	/* the owner's thread only */
 	struct run_rings rings;
@@ -167,17 +228,23 @@ struct k_run {
 	uint32_t nevents, cap_events;
 	struct run_point *point;
 	uint32_t npoints, cap_points;
+	struct run_counter *counter;
+	uint32_t ncounters, cap_counters;
+	int thread_count; /* a program that watches switches of threads; -1: none */
+	struct run_places *places;
+	uint32_t nplaces, cap_places;
+	struct run_holds *holds; /* NULL: none */
 	bool enabled;
 	struct run_timer *timer;
 	uint32_t ntimers, cap_timers;
 	struct k_tasks *tasks;
-	struct btf *btf;                  /* the kernel's types, from the load to k_task_watch(); else NULL */
-	int generation[GENERATION_LINKS]; /* programs at their tracepoints; -1: none */
-	int epoll;                        /* -1 until the first wait */
-	bool waits_rings, waits_tasks;    /* they are in the epoll set */
-	int online;                       /* the file of the CPUs that are online; -1 until the first k_hotplug */
-	uint64_t online_hash;             /* of its text when last seen */
-	void *affinity;                   /* cpu_set_t to go back to; NULL when not quiet */
+	struct k_btf btf;                /* the kernel's types, from the load to k_task_watch(); else empty */
+	struct generations *generations; /* NULL: the image has no look-ups */
+	int epoll;                       /* -1 until the first wait */
+	bool waits_rings, waits_tasks;   /* they are in the epoll set */
+	int online;                      /* the file of the CPUs that are online; -1 until the first k_hotplug */
+	uint64_t online_hash;            /* of its text when last seen */
+	void *affinity;                  /* cpu_set_t to go back to; NULL when not quiet */
 	size_t affinity_bytes;
 };
 /* Makes k_wait() end when fd is readable. */

@@ -36,10 +36,10 @@
 #define FIELD_DEPTH 8 /* anonymous structs within structs */
 
 static const enum bpf_prog_type kernel_class[] = {
-	[IMG_PERF] = BPF_PROG_TYPE_PERF_EVENT,
-	[IMG_TEST] = BPF_PROG_TYPE_RAW_TRACEPOINT,
-	[IMG_ENTRY] = BPF_PROG_TYPE_RAW_TRACEPOINT,
-	[IMG_RETURN] = BPF_PROG_TYPE_RAW_TRACEPOINT,
+	[IMG_PERF] = BPF_PROG_TYPE_PERF_EVENT,      [IMG_TEST] = BPF_PROG_TYPE_RAW_TRACEPOINT,
+	[IMG_ENTRY] = BPF_PROG_TYPE_RAW_TRACEPOINT, [IMG_RETURN] = BPF_PROG_TYPE_RAW_TRACEPOINT,
+	[IMG_POINT] = BPF_PROG_TYPE_RAW_TRACEPOINT, [IMG_USER_ENTRY] = BPF_PROG_TYPE_KPROBE,
+	[IMG_USER_RETURN] = BPF_PROG_TYPE_KPROBE,   [IMG_USER_PLACE] = BPF_PROG_TYPE_KPROBE,
 };
 
 /* ---- what the instructions refer to ------------------------------------------ */
@@ -61,30 +61,30 @@ static int patch_maps(const struct k_run *k, struct bpf_ins *ins, uint32_t n, st
 
 /* Byte offset of a field in a struct or union, looking into anonymous members; -1 when there is none. */
 /* Finds a member of a composite type, in unnamed members, too. *type becomes the member's. */
-static int64_t member_offset(const struct btf *btf, uint32_t *type, const char *name, size_t len, int depth)
+static int64_t member_offset(const struct k_btf *btf, uint32_t *type, const char *name, size_t len, int depth)
 {
-	const struct btf_type *t = btf__type_by_id(btf, *type);
+	const struct btf_type *t = k_btf_type(btf, *type);
 
 	while (t && (btf_is_mod(t) || btf_is_typedef(t)))
-		t = btf__type_by_id(btf, t->type);
+		t = k_btf_type(btf, t->type);
 	if (!t || !btf_is_composite(t) || depth > FIELD_DEPTH)
 		return -1;
 	for (uint32_t i = 0; i < btf_vlen(t); i++) {
 		const struct btf_member *m = btf_members(t) + i;
-		const char *is = btf__name_by_offset(btf, m->name_off);
+		const char *is = k_btf_text(btf, m->name_off);
 		int64_t at = btf_member_bit_offset(t, i) / 8, inner;
 
 		*type = m->type;
-		if (is && strlen(is) == len && !memcmp(is, name, len))
+		if (strlen(is) == len && !memcmp(is, name, len))
 			return btf_member_bitfield_size(t, i) ? -1 : at;
-		if ((!is || !*is) && (inner = member_offset(btf, type, name, len, depth + 1)) >= 0)
+		if (!*is && (inner = member_offset(btf, type, name, len, depth + 1)) >= 0)
 			return at + inner;
 	}
 	return -1;
 }
 
 /* Offset of a field, or of a field of a field: "se.sum_exec_runtime". */
-static int64_t field_offset(const struct btf *btf, uint32_t type, const char *field)
+static int64_t field_offset(const struct k_btf *btf, uint32_t type, const char *field)
 {
 	int64_t sum = 0, at = 0;
 
@@ -98,14 +98,14 @@ static int64_t field_offset(const struct btf *btf, uint32_t type, const char *fi
 	return at < 0 ? -1 : sum;
 }
 
-int64_t btf_field(const struct btf *btf, const char *type, const char *field)
+int64_t btf_field(const struct k_btf *btf, const char *type, const char *field)
 {
-	int32_t id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
+	const uint32_t id = k_btf_find_kind(btf, type, BTF_KIND_STRUCT);
 
-	return id < 0 ? -1 : field_offset(btf, (uint32_t)id, field);
+	return id ? field_offset(btf, id, field) : -1;
 }
 
-static int patch_fields(const struct btf *btf, const struct img_prog *p, struct bpf_ins *ins, struct err *e)
+static int patch_fields(const struct k_btf *btf, const struct img_prog *p, struct bpf_ins *ins, struct err *e)
 {
 	for (uint32_t i = 0; i < p->nrelocs; i++) {
 		const struct img_reloc *r = &p->reloc[i];
@@ -334,26 +334,70 @@ static int64_t load_clock_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* The kernel's number for what a tracepoint hands over. */
+static uint32_t tracepoint_id(const struct k_btf *btf, const char *tracepoint)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "btf_trace_%s", tracepoint);
+	return k_btf_find_kind(btf, name, BTF_KIND_TYPEDEF);
+}
+
+/* The kernel's number for a function; *module: a descriptor of the types of its module, or -1. */
+static uint32_t function_id(const struct k_btf *kernel, const char *module, const char *function, int *fd)
+{
+	struct k_btf own;
+	char path[128];
+	uint32_t id;
+
+	if (!module)
+		return k_btf_find_kind(kernel, function, BTF_KIND_FUNC);
+	snprintf(path, sizeof(path), "/sys/kernel/btf/%s", module);
+	if (k_btf_open(&own, path, kernel) < 0)
+		return 0;
+	id = k_btf_find_kind(&own, function, BTF_KIND_FUNC);
+	k_btf_close(&own);
+	*fd = id ? function_module_types(module) : -1;
+	return *fd < 0 ? 0 : id;
+}
+
 static int prog_load(const struct k_run *k, const struct img_prog *p, const struct bpf_ins *ins,
 		     const struct func_types *t, char *log)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, o, .attempts = 1, .log_level = log ? 1 : 0, .log_buf = log,
 		    .log_size = log ? LOG_BYTES : 0, .prog_btf_fd = t->btf ? (uint32_t)btf__fd(t->btf) : 0,
 		    .func_info = t->n ? t->info : NULL, .func_info_cnt = t->n,
-		    .func_info_rec_size = t->n ? sizeof(*t->info) : 0);
+		    .func_info_rec_size = t->n ? sizeof(*t->info) : 0,
+		    .expected_attach_type = kernel_class[p->cls] == BPF_PROG_TYPE_KPROBE ? places_attach_type() : 0);
 	int64_t begin = load_clock_ms();
+	enum bpf_prog_type type = kernel_class[p->cls];
 	char name[16];
-	int fd = -1;
+	int fd = -1, module = -1, no;
 
+	if (p->typed && p->at == POINT_TRACEPOINT) {
+		type = BPF_PROG_TYPE_TRACING;
+		o.expected_attach_type = BPF_TRACE_RAW_TP;
+		o.attach_btf_id = tracepoint_id(&k->btf, p->typed);
+	} else if (p->typed) {
+		type = BPF_PROG_TYPE_TRACING;
+		o.expected_attach_type = p->at == POINT_ENTRY ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT;
+		o.attach_btf_id = function_id(&k->btf, p->module, p->typed, &module);
+		o.attach_btf_obj_fd = module < 0 ? 0 : (uint32_t)module;
+	} else if (p->at != POINT_TRACEPOINT) {
+		type = BPF_PROG_TYPE_KPROBE;
+	}
 	clean_name(p->name, name);
 	errno = EAGAIN;
 	for (int i = 0; i < TRIES && !(k->stop && *k->stop); i++) {
-		fd = bpf_prog_load(kernel_class[p->cls], name, LICENSE, (const struct bpf_insn *)(const void *)ins,
-				   p->nins, &o);
+		fd = bpf_prog_load(type, name, LICENSE, (const struct bpf_insn *)(const void *)ins, p->nins, &o);
 		if (fd >= 0 || errno != EAGAIN || load_clock_ms() - begin > LONG_WALK_MS)
 			break;
 		errno = EAGAIN; /* the clock may have changed it */
 	}
+	no = errno;
+	if (module >= 0)
+		close(module);
+	errno = no;
 	return fd;
 }
 
@@ -420,7 +464,7 @@ static int prog_tell(const struct k_run *k, const struct img_prog *p, const stru
 	return k->log->failed ? err_oom(e) : 0;
 }
 
-static int prog_open(const struct k_run *k, const struct img_prog *p, const struct btf *btf, int *fd, struct err *e)
+static int prog_open(const struct k_run *k, const struct img_prog *p, int *fd, struct err *e)
 {
 	struct func_types types = { 0 };
 	struct bpf_ins *ins;
@@ -434,12 +478,12 @@ static int prog_open(const struct k_run *k, const struct img_prog *p, const stru
 	memcpy(ins, p->ins, p->nins * sizeof(*ins));
 	rc = patch_maps(k, ins, p->nins, e);
 	if (rc == 0 && p->nrelocs)
-		rc = patch_fields(btf, p, ins, e);
+		rc = patch_fields(&k->btf, p, ins, e);
 	if (rc == 0 && p->nfuncs)
 		rc = types_open(&types, p, e);
-	if (rc == 0 && (*fd = prog_load(k, p, ins, &types, NULL)) < 0)
+	if (rc == 0 && (*fd = prog_load(k, p, ins, &types, NULL)) < 0 && !(p->may_fail && function_is_refused(errno)))
 		rc = prog_explain(k, p, ins, &types, fd, e);
-	if (rc == 0 && k->log)
+	if (rc == 0 && k->log && *fd >= 0)
 		rc = prog_tell(k, p, ins, &types, e);
 	btf__free(types.btf);
 	mem_free(ins);
@@ -455,37 +499,24 @@ static const struct img_prog *prog_of(const struct bpf_image *img, uint32_t n)
 static bool has_relocs(const struct bpf_image *img)
 {
 	for (uint32_t i = 0; i < img->nprogs + img->nparts; i++)
-		if (prog_of(img, i)->nrelocs)
+		if (prog_of(img, i)->nrelocs || prog_of(img, i)->typed)
 			return true;
 	return false;
 }
 
-/* Mapping it (Linux 6.16) saves more than a thousand reads of a page each. */
-static struct btf *kernel_btf_mapped(int fd)
-{
-	struct btf *btf = NULL;
-	struct stat st;
-	void *p;
-
-	if (fstat(fd, &st) < 0 ||
-	    (p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0)) == MAP_FAILED)
-		return NULL;
-	btf = btf__new(p, (uint32_t)st.st_size);
-	munmap(p, (size_t)st.st_size);
-	return btf;
-}
-
-static int kernel_btf_open(struct btf **ret, struct err *e)
+static int kernel_btf_open(struct k_btf *ret, struct err *e)
 {
 	static const char path[] = "/sys/kernel/btf/vmlinux";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+	errno = 0;
+	int rc = k_btf_open(ret, path, NULL);
+	if (rc == 0)
+		return 0;
+	if (rc == -TALLY_ENOMEM)
+		return err_oom(e);
+	if (errno == EMFILE || errno == ENFILE)
 		return run_file_refused(path, errno, e);
-	*ret = fd >= 0 ? kernel_btf_mapped(fd) : NULL;
-	if (fd >= 0)
-		close(fd);
-	if (*ret || (*ret = btf__load_vmlinux_btf())) /* libbpf knows other places, too */
+	if (k_btf_search(ret) == 0)
 		return 0;
 	return err_set(e, TALLY_ENOTSUP,
 		       "this kernel has no type information (BTF: %s): ppid, vtimestamp and self-> require it", path);
@@ -496,7 +527,7 @@ static int parts_link(const struct k_run *k, const struct bpf_image *img, struct
 {
 	for (uint32_t m = 0; m < img->nmaps; m++)
 		for (uint32_t i = 0; img->map[m].use == IMG_PARTS && i < img->nparts; i++)
-			if (img->part[i].cls == img->map[m].id &&
+			if (img->part[i].group == img->map[m].id &&
 			    bpf_map_update_elem(k->map[m].fd, &i, &k->prog[img->nprogs + i], BPF_ANY) < 0)
 				return err_set(e, TALLY_EIO, "cannot store part %u of program %.16s: %s", i,
 					       img->part[i].name, strerror(errno));
@@ -510,12 +541,13 @@ int progs_open(struct k_run *k, const struct bpf_image *img, struct err *e)
 	if (has_relocs(img) && (rc = kernel_btf_open(&k->btf, e)) < 0)
 		return rc;
 	k->prog = mem_alloc((img->nprogs + img->nparts) * sizeof(*k->prog));
+	k->image = img->prog;
 	if (!k->prog)
 		rc = err_oom(e);
 	for (uint32_t i = 0; i < img->nprogs + img->nparts && rc == 0; i++) {
 		k->prog[i] = -1;
 		i < img->nprogs ? k->nprogs++ : k->nparts++;
-		rc = prog_open(k, prog_of(img, i), k->btf, &k->prog[i], e);
+		rc = prog_open(k, prog_of(img, i), &k->prog[i], e);
 	}
 	if (rc == 0 && img->nparts)
 		rc = parts_link(k, img, e);
@@ -527,8 +559,7 @@ void progs_close(struct k_run *k)
 	for (uint32_t i = 0; i < k->nprogs + k->nparts; i++)
 		if (k->prog[i] >= 0)
 			close(k->prog[i]);
-	btf__free(k->btf);
-	k->btf = NULL;
+	k_btf_close(&k->btf);
 	mem_free(k->prog);
 	k->prog = NULL;
 	k->nprogs = k->nparts = 0;

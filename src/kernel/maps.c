@@ -11,6 +11,7 @@
  * hash while events fire should hold k_quiet(), which confines the loss to one
  * CPU.
  */
+#include <bpf/btf.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,6 +31,8 @@ static const enum bpf_map_type kernel_type[] = {
 	[IMG_RINGS] = BPF_MAP_TYPE_ARRAY_OF_MAPS,
 	[IMG_RINGBUF] = BPF_MAP_TYPE_RINGBUF,
 	[IMG_PROGS] = BPF_MAP_TYPE_PROG_ARRAY,
+	[IMG_EVENTS] = BPF_MAP_TYPE_PERF_EVENT_ARRAY,
+	[IMG_TASK_STORAGE] = BPF_MAP_TYPE_TASK_STORAGE,
 };
 
 static uint32_t map_flags(const struct img_map *m)
@@ -39,7 +42,7 @@ static uint32_t map_flags(const struct img_map *m)
 		return BPF_F_MMAPABLE;
 	case IMG_HASH:
 	case IMG_PERCPU_HASH:
-		return BPF_F_NO_PREALLOC;
+		return m->use == IMG_SPARE ? 0 : BPF_F_NO_PREALLOC;
 	default:
 		return 0;
 	}
@@ -78,6 +81,27 @@ static int map_memory(struct run_map *r, const struct img_map *m, struct err *e)
 	return err_set(e, TALLY_ENOMEM, "cannot mmap map %.16s: %s", m->name, strerror(errno));
 }
 
+/* The kernel wants to know the types of what it keeps with a thread: a number, and so many bytes. */
+static int map_open_storage(struct run_map *r, const struct img_map *m, struct err *e)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_NO_PREALLOC);
+	struct btf *btf = btf__new_empty();
+	int number = btf ? btf__add_int(btf, "int", 4, BTF_INT_SIGNED) : -1,
+	    byte = btf ? btf__add_int(btf, "char", 1, BTF_INT_SIGNED) : -1,
+	    value = number < 0 || byte < 0 ? -1 : btf__add_array(btf, number, byte, m->value_size);
+
+	if (value >= 0 && btf__load_into_kernel(btf) == 0) {
+		o.btf_fd = (uint32_t)btf__fd(btf);
+		o.btf_key_type_id = (uint32_t)number;
+		o.btf_value_type_id = (uint32_t)value;
+		r->fd = bpf_map_create(BPF_MAP_TYPE_TASK_STORAGE, m->name, m->key_size, m->value_size, 0, &o);
+	}
+	if (r->fd < 0)
+		map_refused(m, value < 0 ? ENOMEM : errno, e);
+	btf__free(btf);
+	return r->fd < 0 ? -e->code : 0;
+}
+
 static int map_open(struct k_run *k, struct run_map *r, const struct img_map *m, struct err *e)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = map_flags(m));
@@ -91,8 +115,11 @@ static int map_open(struct k_run *k, struct run_map *r, const struct img_map *m,
 	}
 	if (m->type == IMG_RINGBUF)
 		return r->fd = rings_control(k, m, e);
+	if (m->type == IMG_TASK_STORAGE)
+		return map_open_storage(r, m, e);
 	memcpy(name, m->name, sizeof(m->name) - 1);
-	r->fd = bpf_map_create(kernel_type[m->type], name, m->key_size, m->value_size, m->max_entries, &o);
+	r->fd = bpf_map_create(kernel_type[m->type], name, m->key_size, m->value_size,
+			       m->type == IMG_EVENTS ? k->ncpus : m->max_entries, &o);
 	if (r->fd < 0)
 		return map_refused(m, errno, e);
 	return m->type == IMG_ARRAY && m->max_entries == 1 ? map_memory(r, m, e) : 0;
@@ -103,6 +130,7 @@ static int map_fill(struct k_run *k, const struct run_map *r, const struct bpf_i
 		    struct err *e)
 {
 	bool globals = r->use == IMG_GLOBALS && img->globals_init;
+	size_t init = m->value_size;
 	size_t need = r->use == IMG_CTL ? sizeof(struct img_ctl) : globals ? img->globals_size : 0;
 
 	if (need && (!r->mem || r->value_size < need))
@@ -112,30 +140,53 @@ static int map_fill(struct k_run *k, const struct run_map *r, const struct bpf_i
 		k->ctl = r->mem;
 	if (globals)
 		memcpy(r->mem, img->globals_init, img->globals_size);
+	if (r->use == IMG_DISPATCH && r->mem && r->value_size >= sizeof(struct img_dispatch))
+		dispatch_find(r->mem);
+	for (uint32_t i = 0; i < img->nrows; i++)
+		if (&img->map[img->rows[i].map] == m)
+			init = (size_t)img->rows[i].n * img->rows[i].bytes;
 	if (m->init && r->mem)
-		memcpy(r->mem, m->init, m->value_size);
+		memcpy(r->mem, m->init, init);
 	return 0;
 }
 
-int maps_open(struct k_run *k, const struct bpf_image *img, struct err *e)
+/* Those that a watch of mappings needs, or all others. */
+static int maps_open_some(struct k_run *k, const struct bpf_image *img, bool watched, struct err *e)
 {
-	k->map = mem_alloc(img->nmaps * sizeof(*k->map));
-	if (!k->map)
-		return err_oom(e);
 	for (uint32_t i = 0; i < img->nmaps; i++) {
 		const struct img_map *m = &img->map[i];
-		struct run_map *r = &k->map[k->nmaps++];
+		struct run_map *r = &k->map[i];
 		int rc;
 
-		*r = (struct run_map){
-			.fd = -1, .type = m->type, .use = m->use, .key_size = m->key_size, .value_size = m->value_size
-		};
+		if (watched != (m->use == IMG_GENERATIONS || m->use == IMG_SPACES))
+			continue;
 		if (m->type >= COUNT(kernel_type))
 			return err_set(e, TALLY_EINVAL, "map %.16s: no such type", m->name);
 		if ((rc = map_open(k, r, m, e)) < 0 || (rc = map_fill(k, r, img, m, e)) < 0)
 			return rc;
 	}
 	return 0;
+}
+
+int maps_open(struct k_run *k, const struct bpf_image *img, struct err *e)
+{
+	int rc;
+
+	k->map = mem_alloc(img->nmaps * sizeof(*k->map));
+	if (!k->map)
+		return err_oom(e);
+	for (; k->nmaps < img->nmaps; k->nmaps++) {
+		const struct img_map *m = &img->map[k->nmaps];
+		k->map[k->nmaps] = (struct run_map){ .fd = -1,
+						     .type = m->type,
+						     .use = m->use,
+						     .id = m->id,
+						     .key_size = m->key_size,
+						     .value_size = m->value_size };
+	}
+	if ((rc = maps_open_some(k, img, true, e)) < 0 || (rc = generations_begin(k, e)) < 0)
+		return rc;
+	return maps_open_some(k, img, false, e);
 }
 
 void maps_close(struct k_run *k)

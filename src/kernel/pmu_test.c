@@ -230,6 +230,8 @@ static void pfm_encodes_presets_of_every_model_it_knows(void **state)
 			known += *p->pmu != 0;
 		else if (!strstr(e.text, "knows no")) /* models newer or of other architectures */
 			fail_msg("%s: %s", name, e.text);
+		else if (i == 0 || strcmp(p->pmu, event_preset_at(i - 1)->pmu))
+			print_message("# this libpfm4 does not know %s\n", name);
 	}
 	assert_true(known > 50);
 }

@@ -17,6 +17,10 @@
  * A wake-up for each record would cost more than the record, so programs wake
  * the reader only where it matters; k_wait() looks into the rings now and then.
  *
+ * A thread that moves to another CPU goes on in another ring.  So records carry
+ * the time at which they were handed over, and a reader takes the earliest of
+ * all rings first, up to the time at which it began.
+ *
  * Layout, as the kernel documents it (Documentation/bpf/ringbuf.rst): a page
  * with the consumer's position, ours to write; a page with the producer's;
  * the data twice in a row, so that no record wraps.  A record is a head of 8
@@ -36,6 +40,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dlang/dlang.h"
 #include "kernel/kernel_int.h"
 #include "kernel/libbpf_int.h"
 
@@ -277,33 +282,29 @@ static int ring_map(const struct run_rings *r, uint32_t i)
 	return 0;
 }
 
-/* Hands over what was there when we came: a fast producer must not hold us for ever. */
-static int ring_drain(const struct run_rings *r, uint32_t i, int (*sink)(void *, uint32_t, const void *, uint32_t),
-		      void *arg)
+/* Looks at the next record that was there when this drain began: 1, and its time in ns; 0: none that was written by `until`. */
+static int ring_look(const struct run_rings *r, struct run_ring *g, uint64_t until)
 {
-	const struct run_ring *g = &r->ring[i];
-	size_t size = g->bytes;
-	const uint8_t *data = (const uint8_t *)g->made + r->page;
-	unsigned long at = __atomic_load_n(g->taken, __ATOMIC_RELAXED);
-	unsigned long end = __atomic_load_n(g->made, __ATOMIC_ACQUIRE);
-	int rc = 0;
-
-	while (rc >= 0 && at != end) {
-		const uint32_t *head = (const void *)(data + (at & (size - 1)));
+	while (g->at != g->end) {
+		const uint32_t *head =
+			(const void *)((const uint8_t *)g->made + r->page + (g->at & ((size_t)g->bytes - 1)));
 		uint32_t len = __atomic_load_n(head, __ATOMIC_ACQUIRE);
-		uint32_t n = len & ~(uint32_t)(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
-		unsigned long step = ((unsigned long)n + BPF_RINGBUF_HDR_SZ + 7) & ~7ul;
 
 		if (len & BPF_RINGBUF_BUSY_BIT)
 			break; /* still being written */
-		if (step > end - at)
+		g->len = len & ~(uint32_t)BPF_RINGBUF_DISCARD_BIT;
+		g->step = ((unsigned long)g->len + BPF_RINGBUF_HDR_SZ + 7) & ~7ul;
+		if (g->step > g->end - g->at)
 			return -TALLY_ECORRUPT;
+		g->rec = head + 2;
+		g->ns = 0;
+		if (g->len >= D_RECORD_HDR)
+			memcpy(&g->ns, (const uint8_t *)g->rec + D_RECORD_TIME, sizeof(g->ns));
 		if (!(len & BPF_RINGBUF_DISCARD_BIT))
-			rc = sink(arg, i, head + 2, n);
-		at += step; /* offered once, sink failed or not */
-		__atomic_store_n(g->taken, at, __ATOMIC_RELEASE);
+			return g->ns <= until;
+		__atomic_store_n(g->taken, g->at += g->step, __ATOMIC_RELEASE);
 	}
-	return rc < 0 ? rc : 0;
+	return 0;
 }
 
 /* Maps those rings that have something for the first time; poll() asks them all in one call. */
@@ -343,13 +344,59 @@ int rings_waiting(struct k_run *k)
 	return rc;
 }
 
+/* The ring with the earliest record, of equal ones the control ring's; NULL: no ring has one; *until = the time of the next ring's. */
+static struct run_ring *ring_earliest(const struct run_rings *r, uint64_t *until)
+{
+	struct run_ring *ret = NULL;
+
+	*until = UINT64_MAX;
+	for (uint32_t i = r->nring; i-- > 0;) {
+		struct run_ring *g = &r->ring[i];
+
+		if (!g->has)
+			continue;
+		if (!ret || g->ns < ret->ns) {
+			*until = ret ? ret->ns : UINT64_MAX;
+			ret = g;
+		} else if (g->ns < *until) {
+			*until = g->ns;
+		}
+	}
+	return ret;
+}
+
+/*
+ * In the order of time, whichever the ring.  What was written after we came
+ * stays: a fast producer must not hold us for ever, and what another CPU wrote
+ * before it may lie in a ring at which we looked already.
+ */
 int k_drain(struct k_run *k, int (*sink)(void *arg, uint32_t ring, const void *rec, uint32_t size), void *arg)
 {
 	const struct run_rings *r = &k->rings;
+	const uint64_t now = k_now_ns();
+	uint64_t until;
+	struct run_ring *g;
 	int rc = r->nring ? rings_wake(r) : 0;
 
-	for (uint32_t i = 0; rc == 0 && i < r->nring; i++)
-		if (r->ring[i].taken)
-			rc = ring_drain(r, i, sink, arg);
-	return rc;
+	for (uint32_t i = 0; rc >= 0 && i < r->nring; i++) {
+		g = &r->ring[i];
+		g->has = false;
+		if (!g->taken)
+			continue;
+		g->at = __atomic_load_n(g->taken, __ATOMIC_RELAXED);
+		g->end = __atomic_load_n(g->made, __ATOMIC_ACQUIRE);
+		rc = ring_look(r, g, now);
+		g->has = rc > 0;
+	}
+	while (rc >= 0 && (g = ring_earliest(r, &until))) {
+		while (rc >= 0 && g->has && g->ns <= until) {
+			rc = sink(arg, (uint32_t)(g - r->ring), g->rec, g->len);
+			__atomic_store_n(g->taken, g->at += g->step,
+					 __ATOMIC_RELEASE); /* offered once, sink failed or not */
+			if (rc >= 0)
+				rc = ring_look(r, g, now);
+			g->has = rc > 0;
+		}
+	}
+	return rc < 0 ? rc : 0;
 }

@@ -70,9 +70,8 @@ int k_open(struct k_run **ret, const struct bpf_image *img, const struct k_run_o
 			     .ncpus = k_ncpus_possible(),
 			     .epoll = -1,
 			     .online = -1,
+			     .thread_count = -1,
 			     .rings = { .outer = -1, .enough = o ? o->wakeup_bytes : 0 } };
-	for (uint32_t i = 0; i < COUNT(k->generation); i++)
-		k->generation[i] = -1;
 	if (many_files(k, img))
 		run_more_files();
 	libbpf_set_print(NULL);
@@ -92,8 +91,11 @@ void k_close(struct k_run *k)
 	generations_close(k);
 	k_tasks_close(k->tasks);
 	timers_close(k);
+	holds_close(k);
+	places_close(k);
 	points_close(k);
 	events_close(k);
+	counters_close(k);
 	progs_close(k);
 	rings_close(k);
 	maps_close(k);
@@ -175,16 +177,10 @@ int k_wait(struct k_run *k, int timeout_ms)
 
 int k_task_watch(struct k_run *k, struct err *e)
 {
-	int rc = k->tasks ? 0 : k_tasks_open(&k->tasks, e);
-
-	if (rc == 0)
-		generations_open(k);
-	return rc;
-}
-
-bool k_task_generations(const struct k_run *k)
-{
-	return k->generation[0] >= 0;
+	k_btf_close(&k->btf);
+	if (k->generations)
+		return generations_join(k, e);
+	return k->tasks ? 0 : k_tasks_open(&k->tasks, e);
 }
 
 int k_task_drain(struct k_run *k, void (*sink)(void *arg, const struct k_task *t), void *arg)

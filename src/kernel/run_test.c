@@ -1,11 +1,14 @@
 /* run_test.c: maps through the table of functions, memory that runs out, and what a kill -9 leaves behind. */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -301,6 +304,87 @@ static void killed_tracer_leaves_no_program_behind(void **state)
 	close(p[1]);
 }
 
+/* Mappings of code until the kernel has a quarter of a ring of them to tell. */
+static void map_code_often(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	for (int i = 0; i < 20000; i++) {
+		void *p = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+		assert_ptr_not_equal(p, MAP_FAILED);
+		munmap(p, page);
+	}
+	close(fd);
+}
+
+static void processes_that_are_watched_from_the_second_wait_on_end_it(void **state)
+{
+	struct handmade h;
+	struct err e = { 0 };
+	struct k_run *k;
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	hm_init(&h);
+	hm_map(&h, IMG_ARRAY, IMG_CTL, 4, sizeof(struct img_ctl), 1);
+	HM_PROG(&h, IMG_TEST, HM_RETURN);
+	k = opened(&h);
+	assert_int_equal(k_wait(k, 0), 0);
+	assert_int_equal(k_task_watch(k, &e), 0);
+	assert_int_equal(k_wait(k, 0), 0);
+	map_code_often();
+	assert_int_equal(k_wait(k, 60000), 1);
+	k_close(k);
+	assert_int_equal(mem_live(), 0);
+}
+
+static uint32_t run_count_files(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	uint32_t n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+/* They are attached in a thread, which may be at any place when the load of the script's own program fails. */
+static void what_watches_mappings_is_gone_with_the_run_also_if_its_program_is_refused(void **state)
+{
+	struct err e = { 0 };
+	struct handmade h;
+	struct k_run *k;
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	for (int good = 0; good < 2; good++) {
+		const uint32_t files = run_count_files();
+
+		hm_init(&h);
+		hm_map(&h, IMG_ARRAY, IMG_CTL, 4, sizeof(struct img_ctl), 1);
+		hm_map(&h, IMG_HASH, IMG_GENERATIONS, 8, sizeof(struct img_generation), 64);
+		hm_map(&h, IMG_ARRAY, IMG_SPACES, 4, IMG_SPACES_N * sizeof(struct img_space), 1);
+		if (good) {
+			HM_PROG(&h, IMG_TEST, HM_RETURN);
+			k = opened(&h);
+			assert_int_equal(k_task_watch(k, &e), 0);
+			assert_int_equal(k_task_generations(k), k_tells_types());
+			k_close(k);
+		} else {
+			HM_PROG(&h, IMG_TEST, I_EXIT());
+			assert_int_equal(k_open(&k, &h.img, NULL, &e), -TALLY_EVERIFY);
+			e = (struct err){ 0 };
+		}
+		assert_int_equal(run_count_files(), files);
+		assert_int_equal(mem_live(), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +395,8 @@ int main(void)
 		cmocka_unit_test(image_that_can_not_be_is_refused),
 		cmocka_unit_test(memory_that_runs_out_is_told_wherever_it_does),
 		cmocka_unit_test(killed_tracer_leaves_no_program_behind),
+		cmocka_unit_test(processes_that_are_watched_from_the_second_wait_on_end_it),
+		cmocka_unit_test(what_watches_mappings_is_gone_with_the_run_also_if_its_program_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("kernel: run", tests, NULL, NULL);

@@ -101,31 +101,44 @@ static bool life_fact(const uint8_t *b, size_t n, bool born, struct k_task *t)
 	t->kind = born ? K_TASK_FORK : K_TASK_EXIT;
 	t->pid = task_get_le32(b);
 	t->ppid = task_get_le32(b + 4);
+	t->tid = task_get_le32(b + 12);
 	return born ? t->pid != t->ppid : t->pid == task_get_le32(b + 8);
 }
 
-/* pid, tid, time, size, struct k_unmapped or struct k_moved: its end is its time, and stands where all records have theirs. */
+/* mremap(2): it counts in whole pages. Old length 0 makes a second mapping of shared pages. */
+static bool moved_fact(const uint8_t *told, struct k_task *t)
+{
+	const uint64_t part = (uint64_t)sysconf(_SC_PAGESIZE) - 1, flags = task_get_le64(told + 28);
+
+	t->kind = K_TASK_MOVE;
+	t->addr = task_get_le64(told + 4);
+	t->len = (task_get_le64(told + 12) + part) & ~part;
+	t->to_len = (task_get_le64(told + 20) + part) & ~part;
+	t->to = flags & MREMAP_FIXED ? task_get_le64(told + 36) : 0;
+	t->stays = !t->len || flags & MREMAP_DONTUNMAP;
+	return flags & MREMAP_MAYMOVE;
+}
+
+/* pid, tid, time, size, struct k_unmapped, k_moved or k_shared: its end is its time, and stands where all records have theirs. */
 static bool sample_fact(const uint8_t *b, size_t n, struct k_task *t)
 {
 	const size_t bytes = n + TRAILER - SAMPLE_HEADER;
 	const uint8_t *told = b + SAMPLE_HEADER;
 
-	if (n + TRAILER < SAMPLE_HEADER + sizeof(struct k_unmapped) || task_get_le32(told - 4) != bytes)
+	if (n + TRAILER < SAMPLE_HEADER + sizeof(struct k_shared) || task_get_le32(told - 4) != bytes)
 		return false;
 	t->pid = task_get_le32(b);
+	t->tid = task_get_le32(b + 4);
 	if (task_get_le32(told) == K_TOLD_UNMAPPED && bytes == sizeof(struct k_unmapped)) {
 		t->kind = K_TASK_UNMAP;
 		t->since_ns = task_get_le64(told + 4);
 		return true;
 	}
-	if (task_get_le32(told) != K_TOLD_MOVED || bytes != sizeof(struct k_moved))
-		return false;
-	t->kind = K_TASK_MOVE;
-	t->addr = task_get_le64(told + 4);
-	t->len = task_get_le64(told + 12);
-	t->to_len = task_get_le64(told + 20);
-	t->to = task_get_le64(told + 28) & MREMAP_FIXED ? task_get_le64(told + 36) : 0;
-	return task_get_le64(told + 28) & MREMAP_MAYMOVE;
+	if (task_get_le32(told) == K_TOLD_SHARED && bytes == sizeof(struct k_shared)) {
+		t->kind = K_TASK_SHARE;
+		return true;
+	}
+	return task_get_le32(told) == K_TOLD_MOVED && bytes == sizeof(struct k_moved) && moved_fact(told, t);
 }
 
 /* id, lost */

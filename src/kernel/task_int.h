@@ -26,7 +26,7 @@ int k_tasks_output(struct k_tasks *t);
 /* What they write. Words of 8 bytes are two, low half first: a record is 4 bytes more than a multiple of 8, so that its time is
  * the end of the sample (perf_event_open(2), PERF_SAMPLE_RAW). */
 enum { CALL_ARGUMENTS = 5 };
-enum k_told { K_TOLD_UNMAPPED = 1, K_TOLD_MOVED };
+enum k_told { K_TOLD_UNMAPPED = 1, K_TOLD_MOVED, K_TOLD_SHARED };
 struct k_unmapped { /* a generation begins (slot.h) */
 	uint32_t told;
 	uint32_t locked_ns[2], began_ns[2]; /* a new mapping that came after locked_ns took the place */
@@ -35,7 +35,12 @@ struct k_moved { /* mremap(2) */
 	uint32_t told;
 	uint32_t argument[CALL_ARGUMENTS][2], time_ns[2];
 };
-static_assert(sizeof(struct k_unmapped) == 20 && sizeof(struct k_moved) == 52, "4 more than a multiple of 8");
+struct k_shared { /* what the thread forked has its memory, no copy */
+	uint32_t told;
+	uint32_t time_ns[2];
+};
+static_assert(sizeof(struct k_unmapped) == 20 && sizeof(struct k_moved) == 52 && sizeof(struct k_shared) == 12,
+	      "4 more than a multiple of 8");
 
 struct perf_event_mmap_page;
 struct k_taskring {

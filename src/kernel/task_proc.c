@@ -220,6 +220,19 @@ uint32_t k_pid_inside(uint32_t pid)
 	return inside ? (uint32_t)inside : pid;
 }
 
+bool k_task_program(uint32_t pid, char *ret, size_t n)
+{
+	char path[32];
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	got = readlink(path, ret, n);
+	if (got <= 0 || (size_t)got >= n)
+		return false;
+	ret[got] = '\0';
+	return true;
+}
+
 uint64_t k_task_began(uint32_t pid)
 {
 	const uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -387,16 +400,20 @@ int k_mapped_file(uint32_t pid, const char *path)
 {
 	size_t len = len_without_mark(path);
 	char here[4096];
-	int fd = -1;
+	int fd = -1, no = ENOENT;
 
-	if (pid && path[0] == '/') {
-		if (!path[len])
-			fd = k_task_file(pid, path, 0);
-		if (fd < 0)
+	if (pid) {
+		if (path[0] == '/' && !path[len] && (fd = k_task_file(pid, path, 0)) < 0)
+			no = errno;
+		if (fd < 0 && no != ESRCH && path[0] == '/')
 			fd = open_through_mapping(pid, path, len);
-	}
-	if (fd >= 0 || len >= sizeof(here))
+		errno = fd < 0 ? no : 0;
 		return fd;
+	}
+	if (len >= sizeof(here)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
 	snprintf(here, sizeof(here), "%.*s", (int)len, path);
 	return regular_reopen(open(here, O_PATH | O_CLOEXEC));
 }

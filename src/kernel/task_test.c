@@ -147,9 +147,9 @@ static void a_mapping_that_goes_is_a_fact_of_its_time(void **state)
 	assert_false(k_task_of_record(m.b, m.n, &t));
 }
 
-static void make_move(struct made *m, uint32_t flags, uint64_t time_ns)
+static void make_move(struct made *m, uint64_t old_len, uint32_t flags, uint64_t time_ns)
 {
-	const uint64_t argument[CALL_ARGUMENTS] = { 0x1000, 0x2000, 0x3000, flags, 0x9000 };
+	const uint64_t argument[CALL_ARGUMENTS] = { 0x10000, old_len, 0x2ffff, flags, 0x90000 };
 	uint16_t all = 8 + 20 + sizeof(struct k_moved);
 
 	begin(m, PERF_RECORD_SAMPLE, 0);
@@ -170,20 +170,49 @@ static void a_mapping_that_moves_is_a_fact_that_says_from_where(void **state)
 	struct k_task t;
 
 	(void)state;
-	make_move(&m, MREMAP_MAYMOVE | MREMAP_FIXED, 999);
+	make_move(&m, 0x20000, MREMAP_MAYMOVE | MREMAP_FIXED, 999);
 	assert_true(k_task_of_record(m.b, m.n, &t));
 	assert_int_equal(t.kind, K_TASK_MOVE);
 	assert_int_equal(t.pid, 77);
 	assert_int_equal(t.time_ns, 999);
-	assert_int_equal(t.addr, 0x1000);
-	assert_int_equal(t.len, 0x2000);
-	assert_int_equal(t.to, 0x9000);
-	assert_int_equal(t.to_len, 0x3000);
-	make_move(&m, MREMAP_MAYMOVE, 999);
+	assert_int_equal(t.addr, 0x10000);
+	assert_int_equal(t.len, 0x20000);
+	assert_int_equal(t.to, 0x90000);
+	assert_int_equal(t.to_len, 0x30000); /* whole pages */
+	assert_false(t.stays);
+	make_move(&m, 0x20000, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, 999);
+	assert_true(k_task_of_record(m.b, m.n, &t) && t.stays);
+	make_move(&m, 0, MREMAP_MAYMOVE | MREMAP_FIXED, 999);
+	assert_true(k_task_of_record(m.b, m.n, &t) && t.stays);
+	make_move(&m, 0x20000, MREMAP_MAYMOVE, 999);
 	assert_true(k_task_of_record(m.b, m.n, &t));
 	assert_int_equal(t.to, 0); /* the kernel's choice */
-	make_move(&m, 0, 999);
+	make_move(&m, 0x20000, 0, 999);
 	assert_false(k_task_of_record(m.b, m.n, &t)); /* stays where it is */
+}
+
+static void a_fork_that_copies_no_memory_is_a_fact_of_its_thread(void **state)
+{
+	const uint16_t all = 40;
+	struct made m;
+	struct k_task t;
+
+	(void)state;
+	begin(&m, PERF_RECORD_SAMPLE, 0);
+	put32(&m, 77);
+	put32(&m, 78);
+	put64(&m, 1000);
+	put32(&m, sizeof(struct k_shared));
+	put32(&m, K_TOLD_SHARED);
+	put64(&m, 999);
+	memcpy(m.b + 6, &all, sizeof(all));
+	assert_true(k_task_of_record(m.b, m.n, &t));
+	assert_int_equal(t.kind, K_TASK_SHARE);
+	assert_int_equal(t.pid, 77);
+	assert_int_equal(t.tid, 78);
+	assert_int_equal(t.time_ns, 999);
+	make_unmap(&m, 77, sizeof(struct k_unmapped), K_TOLD_SHARED, 999);
+	assert_false(k_task_of_record(m.b, m.n, &t));
 }
 
 static void a_mapping_record_becomes_a_fact(void **state)
@@ -766,6 +795,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mapping_that_goes_is_a_fact_of_its_time),
 		cmocka_unit_test(a_mapping_that_moves_is_a_fact_that_says_from_where),
+		cmocka_unit_test(a_fork_that_copies_no_memory_is_a_fact_of_its_thread),
 		cmocka_unit_test(a_mapping_record_becomes_a_fact),
 		cmocka_unit_test(records_of_no_interest_are_passed_over),
 		cmocka_unit_test(every_cut_of_a_record_is_refused_or_a_fact),

@@ -8,13 +8,14 @@
  * Constness and the like are not handed on.  A declared struct without members is the one of that name that has them.
  */
 #include <bpf/btf.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "kernel/btf_int.h"
 #include "kernel/kernel_int.h"
 
-#define MODULES_MOST 64
+#define MODULES_MOST 256
 #define VARIABLES_FEW 1000 /* without CONFIG_KALLSYMS_ALL some marks of the linker's have a name, and no more */
 
 struct k_types {
@@ -34,9 +35,19 @@ static const struct k_btf *btf_of(const struct k_types *t, uint64_t id)
 	return i < t->n ? &t->of[i].btf : NULL;
 }
 
-static uint64_t types_number(const struct k_types *t, uint32_t i, uint32_t id)
+uint64_t k_types_number(const struct k_types *t, uint32_t i, uint32_t id)
 {
 	return i && id < t->of[i].btf.first ? id : (uint64_t)i << 32 | id;
+}
+
+const struct k_btf *k_types_btf(const struct k_types *t, uint32_t i)
+{
+	return i < t->n && t->of[i].btf.header ? &t->of[i].btf : NULL;
+}
+
+const char *k_types_module_name(const struct k_types *t, uint32_t i)
+{
+	return t->of[i].name;
 }
 
 static const struct k_btf *kernel_proper(struct k_types *t)
@@ -47,8 +58,7 @@ static const struct k_btf *kernel_proper(struct k_types *t)
 	return t->n ? &t->of[0].btf : NULL;
 }
 
-/* The number of the BTF of a module; NULL or "vmlinux": of the kernel proper. -1: it has none. */
-static int types_of_module(struct k_types *t, const char *module)
+int k_types_of_module(struct k_types *t, const char *module)
 {
 	char path[128];
 
@@ -64,6 +74,25 @@ static int types_of_module(struct k_types *t, const char *module)
 	snprintf(path, sizeof(path), "/sys/kernel/btf/%s", module);
 	snprintf(t->of[t->n].name, sizeof(t->of[0].name), "%s", module);
 	return k_btf_open(&t->of[t->n++].btf, path, &t->of[0].btf) == 0 ? (int)t->n - 1 : -1;
+}
+
+int k_types_modules(struct k_types *t, const char *glob, int (*each)(void *arg, uint32_t i, const char *module),
+		    void *arg)
+{
+	int rc = !kernel_proper(t) ? -TALLY_ENOTSUP : text_glob(glob, "vmlinux") ? each(arg, 0, "vmlinux") : 0;
+	DIR *d = rc < 0 ? NULL : opendir("/sys/kernel/btf");
+	struct dirent *entry;
+
+	while (d && rc >= 0 && (entry = readdir(d)) != NULL)
+		if (*entry->d_name != '.' && strcmp(entry->d_name, "vmlinux") != 0 && text_glob(glob, entry->d_name)) {
+			int i = k_types_of_module(t, entry->d_name);
+
+			if (i > 0)
+				rc = each(arg, (uint32_t)i, t->of[i].name);
+		}
+	if (d)
+		closedir(d);
+	return rc;
 }
 
 /* ---- by name --------------------------------------------------------------------------------- */
@@ -85,39 +114,48 @@ static bool types_kind_fits(const struct btf_type *b, uint8_t kind)
 static uint64_t types_find(void *arg, const char *module, uint8_t kind, const char *name)
 {
 	struct k_types *t = arg;
-	int i = types_of_module(t, module);
+	int i = k_types_of_module(t, module);
 	uint32_t id = i < 0 ? 0 : k_btf_find(&t->of[i].btf, name, types_kind_fits, kind);
 
 	if (!id && i > 0) { /* a module names the kernel's types, too */
 		i = 0;
 		id = k_btf_find(&t->of[0].btf, name, types_kind_fits, kind);
 	}
-	return id ? types_number(t, (uint32_t)i, id) : 0;
+	return id ? k_types_number(t, (uint32_t)i, id) : 0;
+}
+
+/* Enumerator i of an enum; false: there are no more, or b is something else. */
+static bool enum_at(const struct k_btf *btf, const struct btf_type *b, uint32_t i, const char **name, int64_t *value)
+{
+	if (!btf_is_any_enum(b) || i >= btf_vlen(b))
+		return false;
+	if (btf_is_enum64(b)) {
+		*name = k_btf_text(btf, btf_enum64(b)[i].name_off);
+		*value = (int64_t)btf_enum64_value(btf_enum64(b) + i);
+	} else {
+		*name = k_btf_text(btf, btf_enum(b)[i].name_off);
+		*value = btf_kflag(b) || b->size == 4 ? btf_enum(b)[i].val : (int64_t)(uint32_t)btf_enum(b)[i].val;
+	}
+	return true;
 }
 
 static bool enum_value(const struct k_btf *btf, const struct btf_type *b, const char *name, int64_t *ret)
 {
-	for (uint16_t i = 0; btf_is_enum(b) && i < btf_vlen(b); i++)
-		if (!strcmp(k_btf_text(btf, btf_enum(b)[i].name_off), name)) {
-			*ret = btf_kflag(b) ? btf_enum(b)[i].val : (int64_t)(uint32_t)btf_enum(b)[i].val;
-			if (!btf_kflag(b) && b->size == 4)
-				*ret = btf_enum(b)[i].val;
+	const char *other;
+
+	for (uint32_t i = 0; enum_at(btf, b, i, &other, ret); i++)
+		if (!strcmp(other, name))
 			return true;
-		}
-	for (uint16_t i = 0; btf_is_enum64(b) && i < btf_vlen(b); i++)
-		if (!strcmp(k_btf_text(btf, btf_enum64(b)[i].name_off), name)) {
-			*ret = (int64_t)btf_enum64_value(btf_enum64(b) + i);
-			return true;
-		}
 	return false;
 }
 
 static bool types_constant(void *arg, const char *name, int64_t *ret)
 {
 	const struct k_btf *btf = kernel_proper(arg);
+	const struct btf_type *b;
 
-	for (uint32_t id = 1; btf && id <= btf->n; id++)
-		if (enum_value(btf, k_btf_type(btf, id), name, ret))
+	for (uint32_t id = 1; btf && (b = k_btf_type(btf, id)); id++)
+		if (enum_value(btf, b, name, ret))
 			return true;
 	return false;
 }
@@ -179,10 +217,10 @@ static bool is_variable(const struct btf_type *b, uint8_t kind)
 
 static uint64_t symbol_type(struct k_types *t, const char *module, const char *name)
 {
-	int i = types_of_module(t, module);
+	int i = k_types_of_module(t, module);
 	uint32_t id = i < 0 ? 0 : k_btf_find(&t->of[i].btf, name, is_variable, 0);
 
-	return id ? types_number(t, (uint32_t)i, k_btf_type(&t->of[i].btf, id)->type) : 0;
+	return id ? k_types_number(t, (uint32_t)i, k_btf_type(&t->of[i].btf, id)->type) : 0;
 }
 
 static int types_symbol(void *arg, const char *module, const char *name, struct d_ksymbol *ret, struct err *why)
@@ -278,7 +316,7 @@ static bool types_get(void *arg, uint64_t number, struct d_ktype *ret)
 	default:
 		return false;
 	}
-	ret->to = to ? types_number(t, i, to) : 0;
+	ret->to = to ? k_types_number(t, i, to) : 0;
 	return true;
 }
 
@@ -295,7 +333,7 @@ static bool types_member(void *arg, uint64_t number, uint32_t i, struct d_kmembe
 		return false;
 	m = btf_members(b) + i;
 	*ret = (struct d_kmember){ .name = k_btf_text(btf, m->name_off),
-				   .type = types_number(t, (uint32_t)(number >> 32), m->type),
+				   .type = k_types_number(t, (uint32_t)(number >> 32), m->type),
 				   .bit_offset = btf_member_bit_offset(b, i),
 				   .bits = (uint8_t)btf_member_bitfield_size(b, i) };
 	of = m->type;
@@ -305,6 +343,16 @@ static bool types_member(void *arg, uint64_t number, uint32_t i, struct d_kmembe
 		ret->bit_offset += btf_int_offset(b);
 	}
 	return true;
+}
+
+static bool types_enumerator(void *arg, uint64_t number, uint32_t i, const char **name, int64_t *value)
+{
+	const struct k_btf *btf = btf_of(arg, number);
+	uint32_t id = (uint32_t)number;
+	bool user = false;
+	const struct btf_type *b = btf ? types_plain(btf, &id, &user) : NULL;
+
+	return b && enum_at(btf, b, i, name, value);
 }
 
 /* ---- opening ------------------------------------------------------------------------------------ */
@@ -320,6 +368,7 @@ int k_types_open(struct k_types **ret)
 				    .get = types_get,
 				    .member = types_member,
 				    .constant = types_constant,
+				    .enumerator = types_enumerator,
 				    .symbol = types_symbol };
 	*ret = t;
 	return 0;

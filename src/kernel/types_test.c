@@ -66,14 +66,14 @@ static void each_type_is_at_the_number_that_libbpf_gives_it(void **state)
 
 	(void)state;
 	assert_int_equal(k_btf_open(&b, "/sys/kernel/btf/vmlinux", NULL), 0);
-	assert_int_equal(b.n, btf__type_cnt(btf) - 1);
-	for (uint32_t id = 1; id <= b.n; id++) {
+	assert_int_equal(k_btf_count(&b), btf__type_cnt(btf) - 1);
+	for (uint32_t id = 1; id < btf__type_cnt(btf); id++) {
 		const struct btf_type *a = k_btf_type(&b, id), *l = btf__type_by_id(btf, id);
 
 		if (a->info != l->info || a->name_off != l->name_off || a->size != l->size)
 			fail_msg("type %u differs", id);
 	}
-	assert_null(k_btf_type(&b, b.n + 1));
+	assert_null(k_btf_type(&b, btf__type_cnt(btf)));
 	k_btf_close(&b);
 	btf__free(btf);
 }
@@ -130,7 +130,7 @@ static void damaged_descriptions_are_refused_or_end_early(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, &good, sizeof(good)), sizeof(good));
 	assert_int_equal(k_btf_open(&b, path, NULL), 0);
-	assert_int_equal(b.n, 2);
+	assert_int_equal(k_btf_count(&b), 2);
 	assert_string_equal(k_btf_text(&b, k_btf_type(&b, 2)->name_off), "rec");
 	k_btf_close(&b);
 	for (size_t n = sizeof(good) - 1; n > 0; n--) {
@@ -143,7 +143,7 @@ static void damaged_descriptions_are_refused_or_end_early(void **state)
 		((uint8_t *)&bad)[i] ^= 0xff;
 		assert_int_equal(pwrite(fd, &bad, sizeof(bad), 0), sizeof(bad));
 		if (k_btf_open(&b, path, NULL) == 0) {
-			assert_true(b.n <= 2);
+			assert_true(k_btf_count(&b) <= 2);
 			for (uint32_t id = 0; id < 4; id++)
 				k_btf_text(&b, k_btf_type(&b, id) ? k_btf_type(&b, id)->name_off : 0);
 		}
@@ -153,12 +153,61 @@ static void damaged_descriptions_are_refused_or_end_early(void **state)
 	unlink(path);
 }
 
+/* Scripts with user addresses had libbpf copy and check all types, which took most of their start. */
+static void what_programs_need_of_types_is_found_without_libbpf_as_it_finds_it(void **state)
+{
+	static const struct {
+		const char *name;
+		uint8_t kind;
+	} want[] = { { "task_struct", BTF_KIND_STRUCT },
+		     { "mm_struct", BTF_KIND_STRUCT },
+		     { "pt_regs", BTF_KIND_STRUCT },
+		     { "btf_trace_sched_switch", BTF_KIND_TYPEDEF },
+		     { "btf_trace_mmap_lock_released", BTF_KIND_TYPEDEF },
+		     { "no_such_type", BTF_KIND_STRUCT } };
+	struct btf *btf = libbpf_types();
+	struct k_btf of[2];
+
+	(void)state;
+	assert_int_equal(k_btf_open(&of[0], "/sys/kernel/btf/vmlinux", NULL), 0);
+	assert_int_equal(k_btf_search(&of[1]), 0);
+	for (size_t k = 0; k < COUNT(of); k++) {
+		assert_int_equal(k_btf_count(&of[k]) + 1, btf__type_cnt(btf));
+		for (size_t i = 0; i < COUNT(want); i++) {
+			int32_t id = btf__find_by_name_kind(btf, want[i].name, want[i].kind);
+			assert_int_equal(k_btf_find_kind(&of[k], want[i].name, want[i].kind), id < 0 ? 0 : id);
+		}
+		k_btf_close(&of[k]);
+	}
+	btf__free(btf);
+}
+
+/* The rest of a hundred thousand types took a millisecond of each start. */
+static void a_type_at_the_front_is_found_without_a_walk_to_the_end(void **state)
+{
+	struct btf *btf = libbpf_types();
+	int32_t id = btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT);
+	struct k_btf b;
+
+	(void)state;
+	assert_int_equal(k_btf_open(&b, "/sys/kernel/btf/vmlinux", NULL), 0);
+	assert_int_equal(b.numbers->n, 0);
+	assert_int_equal(k_btf_find_kind(&b, "task_struct", BTF_KIND_STRUCT), id);
+	assert_int_equal(b.numbers->n, id);
+	assert_ptr_equal(k_btf_type(&b, (uint32_t)id), b.types + b.numbers->at[id - 1]);
+	assert_int_equal(b.numbers->n, id);
+	k_btf_close(&b);
+	btf__free(btf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(structs_have_the_sizes_and_members_that_libbpf_reads),
 		cmocka_unit_test(each_type_is_at_the_number_that_libbpf_gives_it),
 		cmocka_unit_test(names_without_a_type_have_no_number),
+		cmocka_unit_test(what_programs_need_of_types_is_found_without_libbpf_as_it_finds_it),
+		cmocka_unit_test(a_type_at_the_front_is_found_without_a_walk_to_the_end),
 		cmocka_unit_test(damaged_descriptions_are_refused_or_end_early),
 	};
 

@@ -1,21 +1,21 @@
 /*
  * kunpeng.c: a PCIe root complex with two cores, their endpoints and their PTT devices.
  *
- * Theory.  The machine is a simulation of events in ns. A core has a set of timers, of which the earliest
- * fires: a packet may cross, a request is due at the memory, a job begins. What fires sets timers, never earlier
- * than now. So packets pass the core's device in their order, and the state after a moment does not depend on
- * the steps in which time was asked to go on.
+ * The machine is a simulation of events in ns. A core has a set of timers, of which the earliest fires: a packet may
+ * cross, a request is due at the memory, a job begins. A timer that fires sets other timers, never for the past. So
+ * packets pass the core's device in their order, and the state at a moment does not depend on the steps in which time
+ * advanced.
  *
- * The cores share nothing, not even chance: each has its own seed, made of the machine's. They take turns of SLICE_NS,
- * so that both are nearly as far when one of them asks for a pause; the machine's time is that of the one that is
- * behind. That is why a tunable of one core can change nothing on another.
+ * The cores share nothing, not even random numbers: each has its own seed, derived from the machine's. They take
+ * turns of SLICE_NS, so that both are nearly at the same time when one of them asks for a pause; the machine's time
+ * is that of the slower core. Therefore a tunable of one core can change nothing on the other.
  *
- * Packets are shown to a device in batches of BATCH and at the end of each turn, and only while it traces.
- * A pause therefore takes effect at the end of a batch: BATCH records after the full buffer at most.
+ * Packets are shown to a device in batches of BATCH and at the end of each turn, and only while it traces. So a pause
+ * takes effect at the end of a batch: at most BATCH records after the full buffer.
  *
- * The arithmetic of a setting is in kunpeng_path.c; tests do it once more (test/lib/machine/kunpeng_forecast.c).
+ * kunpeng_path.c has the arithmetic of a setting; tests do it independently (test/lib/machine/kunpeng_forecast.c).
  *
- * Thread rule: one thread at a time for all of a machine. Nothing is allocated after kunpeng_open().
+ * Thread rule: one thread at a time for a whole machine. Nothing is allocated after kunpeng_open().
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * kunpeng_place.c: who sits where in the kunpeng machine, and who comes and goes.
+ * kunpeng_place.c: the topology of the kunpeng machine, and hotplug.
  *
  *	core 0  0000:00:08.0 -- 21:00.0 drive
  *	        0000:00:09.0 -- 22:00.0 NIC
@@ -9,16 +9,16 @@
  *	                                        03:01.0 -- 05:00.0 drive
  *	        0000:00:12.0 -- 06:00.0, empty at first: a drive
  *
- * Each core's device shows a filter for each of its root ports and one for each function below them, the switch's
- * too, as long as it is there.
+ * Each core's device shows a filter for each of its root ports and one for each function below them, also of the
+ * switch, as long as it is present.
  *
- * What happens to the traffic of an endpoint that goes: all of it that is on its way ends there and then. Packets from
- * it and to it that wait in a buffer are dropped and never cross; its own open requests, those that the host or a peer
- * has sent to it, and those of a job that needs it as a peer stay without an answer, and are counted as abandoned. An
- * endpoint that comes begins from nothing, with all its tags free.
+ * When an endpoint is removed, its traffic ends at once. Packets from it and to it that wait in a buffer are dropped
+ * and never cross. Its own open requests, those that the host or a peer has sent to it, and those of a job that needs
+ * it as a peer stay without an answer, and are counted as abandoned. An endpoint that is plugged in starts without
+ * state, with all its tags free.
  *
- * The switch sends requests between what is behind it up to the root port and back down (ACS redirection is
- * on), so the core sees them.
+ * The switch sends requests between its endpoints up to the root port and back down (ACS redirection is on), so the
+ * core sees them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,9 +79,9 @@ static uint8_t place_of(const struct core *c, uint16_t bdf)
 {
 	uint8_t i = 0;
 
-	while (i < c->nplaces && (bdf == 0 || c->place[i].bdf != bdf))
+	while (i < PLACES && (bdf == 0 || c->place[i].bdf != bdf))
 		i++;
-	return i < c->nplaces ? i : PLACES;
+	return i;
 }
 
 static void add_place(struct core *c, const struct place_row *r)

@@ -1,12 +1,12 @@
 /*
  * kunpeng_pmus.c: the kunpeng machine with tally's own driver, as a platform.
  *
- * Theory.  Each PTT device has a driver, and 16 MiB of plain memory that the device's DMA reaches at a bus address of
- * its own. An interrupt only leaves a mark and asks the machine to pause; advance() then lets the driver copy, when
- * the machine stands, and goes on if the driver has room for one more buffer. So a trace loses nothing as long as the
- * reader takes what is committed: where it does not, time stands still instead.
+ * Each PTT device has a driver, and 16 MiB of plain memory that the device's DMA reaches at a bus address of its own.
+ * An interrupt only sets a mark and asks the machine to pause. When the machine stands, advance() lets the driver
+ * copy, and goes on if the driver has room for one more buffer. So a trace loses nothing: while the reader does not
+ * take committed data, time stands still.
  *
- * One trace at a time, since next() has one stream; the bytes of a trace that was stopped are given until they end or
+ * One trace runs at a time, since next() has one stream. The bytes of a stopped trace are given until they end or
  * another trace starts.
  *
  * Thread rule: one thread at a time for all of it.

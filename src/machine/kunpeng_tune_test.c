@@ -18,7 +18,8 @@ static struct kunpeng_truth truth_of(const char *load, uint64_t seed, const uint
 }
 
 /* What crossed within `ns`, after the buffers have filled. */
-static struct kunpeng_truth steady(const char *load, uint64_t seed, const uint8_t tuned[static PTT_TUNES], uint64_t ns)
+static struct kunpeng_truth truth_steady(const char *load, uint64_t seed, const uint8_t tuned[static PTT_TUNES],
+					 uint64_t ns)
 {
 	struct kunpeng_truth before = truth_of(load, seed, tuned, WARM_NS);
 	struct kunpeng_truth t = truth_of(load, seed, tuned, WARM_NS + ns);
@@ -38,7 +39,7 @@ static void some_setting(uint8_t tuned[static PTT_TUNES], uint64_t *r)
 		tuned[t] = (uint8_t)chance(r, 3);
 }
 
-static bool within(uint64_t a, uint64_t b, uint64_t percent)
+static bool is_within(uint64_t a, uint64_t b, uint64_t percent)
 {
 	return (a > b ? a - b : b - a) * 100 <= b * percent;
 }
@@ -58,15 +59,15 @@ static void shares_follow_the_weights(void **state)
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		uint8_t tuned[PTT_TUNES];
 		some_setting(tuned, &r);
-		struct kunpeng_truth t = steady("contended", seed, tuned, 200000);
+		struct kunpeng_truth t = truth_steady("contended", seed, tuned, 200000);
 		uint64_t p = t.tlps[1][PTT_CLASS_P], np = t.tlps[1][PTT_CLASS_NP], cpl = outbound_cpl(&t);
 		uint64_t all = p + np + cpl;
 		struct kunpeng_forecast f;
 		assert_int_equal(kunpeng_forecast(&f, "contended", tuned, NULL), 0);
 		assert_true(f.share[0] + f.share[1] + f.share[2] >= 999998);
-		assert_true(within(p * 1000000 / all, f.share[0], 3));
-		assert_true(within(np * 1000000 / all, f.share[1], 3));
-		assert_true(within(cpl * 1000000 / all, f.share[2], 3));
+		assert_true(is_within(p * 1000000 / all, f.share[0], 3));
+		assert_true(is_within(np * 1000000 / all, f.share[1], 3));
+		assert_true(is_within(cpl * 1000000 / all, f.share[2], 3));
 	}
 }
 
@@ -100,8 +101,8 @@ static void weights_do_nothing_where_nobody_waits(void **state)
 	tuned[PTT_TUNE_qos_tx_p] = 0;
 	tuned[PTT_TUNE_qos_tx_cpl] = 2;
 	struct kunpeng_truth after = truth_of("mixed", 3, tuned, 4000000);
-	assert_true(within(all_tlps(&after, true), all_tlps(&before, true), 2));
-	assert_true(within(after.latency_ns / after.latency_count, before.latency_ns / before.latency_count, 2));
+	assert_true(is_within(all_tlps(&after, true), all_tlps(&before, true), 2));
+	assert_true(is_within(after.latency_ns / after.latency_count, before.latency_ns / before.latency_count, 2));
 }
 
 /* ---- levels ------------------------------------------------------------------------------------------- */
@@ -191,12 +192,12 @@ static void throughput_is_what_arithmetic_says(void **state)
 		some_setting(tuned, &r);
 		assert_int_equal(kunpeng_forecast(&f, load, tuned, NULL), 0);
 		assert_int_equal(f.bytes[!outbound], 0);
-		struct kunpeng_truth t = steady(load, seed, tuned, 200000);
-		assert_true(within(all_bytes(&t, outbound) / 200, f.bytes[outbound], 4));
+		struct kunpeng_truth t = truth_steady(load, seed, tuned, 200000);
+		assert_true(is_within(all_bytes(&t, outbound) / 200, f.bytes[outbound], 4));
 	}
 }
 
-static uint64_t promise(const char *load, const uint8_t tuned[static PTT_TUNES])
+static uint64_t forecast_promise(const char *load, const uint8_t tuned[static PTT_TUNES])
 {
 	struct kunpeng_forecast f;
 
@@ -221,16 +222,16 @@ static void the_setting_that_arithmetic_finds_best_is_best(void **state)
 		setting_at(best, 0);
 		for (uint32_t i = 1; i < 243; i++) {
 			setting_at(other, i);
-			if (promise(loads[l], other) > promise(loads[l], best))
+			if (forecast_promise(loads[l], other) > forecast_promise(loads[l], best))
 				memcpy(best, other, sizeof(best));
 		}
 		assert_int_equal(best[PTT_TUNE_qos_tx_cpl], 2);
 		assert_int_equal(best[PTT_TUNE_qos_tx_p], 0);
 		assert_int_equal(best[PTT_TUNE_tx_alloc_buf_level], 2);
-		struct kunpeng_truth t = steady(loads[l], 1, best, 200000);
+		struct kunpeng_truth t = truth_steady(loads[l], 1, best, 200000);
 		for (int i = 0; i < 15; i++) {
 			setting_at(other, chance(&r, 243));
-			struct kunpeng_truth u = steady(loads[l], 1, other, 200000);
+			struct kunpeng_truth u = truth_steady(loads[l], 1, other, 200000);
 			assert_true(all_bytes(&u, true) * 100 <= all_bytes(&t, true) * 101);
 		}
 	}
@@ -244,7 +245,7 @@ static void no_arithmetic_is_done_for_what_is_not_full(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(loads); i++)
-		assert_int_equal(promise(loads[i], at_reset), 0);
+		assert_int_equal(forecast_promise(loads[i], at_reset), 0);
 	assert_int_equal(kunpeng_forecast(&f, "nothing", at_reset, &e), -TALLY_EINVAL);
 }
 

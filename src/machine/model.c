@@ -113,9 +113,10 @@ void model_advance(struct model *m, uint64_t ns)
 uint64_t model_now(void *model)
 {
 	const struct model *m = model;
-	uint64_t tb = m->power ? power_now(m->power) : 0;
+	uint64_t tb = m->power ? power_now(m->power) : 0; /* whole windows */
 
-	return m->power ? tb / 64 * 125 + tb % 64 * 125 / 64 : m->ns;
+	static_assert(POWER_WINDOW % 64 == 0, "64 ticks in 125 ns");
+	return m->power ? tb / 64 * 125 : m->ns;
 }
 
 bool model_has_partition(const struct model *m, uint32_t id)

@@ -1,12 +1,13 @@
 /*
- * model.h: a model of a hypervisor's machine with its service: opened by words, moved on, asked.
+ * model.h: a model of a hypervisor's machine with its service: opened by text, advanced, called.
  *
  *	model.c        the machine, its service, its time
- *	model_key.c    the words
+ *	model_key.c    the keys of the text
  *
- * Who has one gives it guests: a transport of this process, a server, machine code, an emulator.  Guests are closed before it.
+ * Its owner gives it guests: a transport of this process, a server, machine code, an emulator. Guests are closed
+ * before it.
  *
- * Thread rule: time passes in one thread; what guests may do meanwhile is their service's rule.
+ * Thread rule: time passes in one thread; the service's own rule says what guests may do meanwhile.
  */
 #ifndef TALLY_MACHINE_MODEL_H
 #define TALLY_MACHINE_MODEL_H

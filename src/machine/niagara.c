@@ -123,10 +123,9 @@ HOT uint64_t who(const struct niagara_ref *r)
 	return v & mask;
 }
 
-HOT void stamp(struct run *u)
+HOT void run_stamp(struct run *u, bool data)
 {
-	for (uint32_t data = 0; data < 2; data++)
-		u->stamp[data] = u->c->tlb[data].generation * CONTEXTS | u->context;
+	u->stamp[data] = u->c->tlb[data].generation * CONTEXTS | u->context;
 }
 
 HOT void run_begin(struct run *u, struct niagara *n, struct strand *s)
@@ -148,7 +147,8 @@ HOT void run_turn(struct run *u, const struct niagara_ref *r)
 	if (!(u->levels >> r->level & 1))
 		*u->sums = (struct sums){ { 0 }, 0 };
 	u->levels |= 1u << r->level;
-	stamp(u);
+	run_stamp(u, false);
+	run_stamp(u, true);
 }
 
 static void run_end(struct run *u)
@@ -216,7 +216,7 @@ static __attribute__((noinline)) uint64_t niagara_beyond_note(struct run *u, con
 	mmu_look_up(&a, r);
 	a.pa = mmu_physical(r);
 	line = cache_access(&a);
-	stamp(u);
+	run_stamp(u, r->kind != NIAGARA_FETCH);
 	if (r->kind <= NIAGARA_LOAD) {
 		struct note *note = note_at(u->c, r, u->context, &block);
 

@@ -152,12 +152,11 @@ static void cores_drop(struct node *d, struct l2_set *set, uint32_t way, uint64_
 static inline uint32_t l2_index(const struct niagara_geometry *g, uint64_t pa)
 {
 	if (g->hashed) /* PA[32:28]^[17:13] . [19:18]^[12:11] . [10:6] */
-		return (uint32_t)(((pa >> 28 ^ pa >> 13) & 0x1f) << 7 | ((pa >> 18 ^ pa >> 11) & 3) << 5 |
-				  (pa >> 6 & 0x1f));
+		return (uint32_t)(pa >> 6 ^ (pa >> 28 & 0x1f) << 7 ^ (pa >> 18 & 3) << 5) & 0xfff;
 	return pa >> LINE_BITS & (g->l2_sets - 1u);
 }
 
-static inline struct sign *signs_of(const struct niagara *n, uint32_t index, uint32_t node)
+static inline union sign *signs_of(const struct niagara *n, uint32_t index, uint32_t node)
 {
 	return &n->sign[index * n->kind->nodes + node];
 }
@@ -171,11 +170,12 @@ static inline uint32_t l2_find(const struct niagara *n, const struct node *d, ui
 /* No node has it; false: one may. */
 static inline bool l2_is_nowhere(const struct niagara *n, uint32_t index, uint64_t tag)
 {
-	const uint64_t *word = signs_of(n, index, 0)->word, sign = sign_of(tag);
+	const union sign *s = signs_of(n, index, 0), *end = s + n->kind->nodes;
+	const uint64_t sign = sign_of(tag);
 	uint64_t like = 0;
 
-	for (uint32_t i = 0; i < n->kind->nodes * 2u; i++)
-		like |= sign_like(word[i], sign);
+	for (; s < end; s++)
+		like |= sign_like(s->word[0], sign) | sign_like(s->word[1], sign);
 	return !like;
 }
 

@@ -378,6 +378,27 @@ static void a_line_that_is_owned_comes_from_its_owners_port_and_is_taken_without
 	check_ports(share_and_take, 2, want, COUNT(want));
 }
 
+/* Strands are not at the same time: who comes later may ask for a line at a time long before that of the last request. */
+static void a_request_from_before_the_last_one_of_its_line_does_not_meet_it(void **state)
+{
+	const total *asu;
+
+	(void)state;
+	rig_open(&r, "batoka", 4, (struct niagara_opts){ 0 });
+	asu = r.n->zambezi[plane_of(PAGES(256M))].asu;
+	hub_transaction(r.n, TX_RTS, 0, PAGES(256M), 1000000);
+	hub_transaction(r.n, TX_RTS, 1, PAGES(256M), 1000);
+	assert_int_equal(now_of(&asu[ASU_CAM]), 0);
+	hub_transaction(r.n, TX_RTS, 2, PAGES(256M), 1000);
+	assert_int_equal(now_of(&asu[ASU_CAM]), 1);
+	assert_int_equal(now_of(&asu[ASU_WAKEUP]), 1);
+	hub_transaction(r.n, TX_RTS, 3, PAGES(256M), 2000000);
+	assert_int_equal(now_of(&asu[ASU_CAM]), 1);
+	assert_int_equal(now_of(&asu[ASU_IN]), 4);
+	assert_int_equal(now_of(&asu[ASU_OUT]), 4);
+	rig_close(&r);
+}
+
 /* Two nodes ask for one line at the same time: the second waits, and is woken. */
 static void requests_for_one_line_at_the_same_time_meet_in_the_address_serializer(void **state)
 {
@@ -701,6 +722,7 @@ int main(void)
 		cmocka_unit_test(requests_for_one_line_at_the_same_time_meet_in_the_address_serializer),
 		cmocka_unit_test(every_units_clock_is_the_machines),
 		cmocka_unit_test(under_load_a_hub_says_ewouldblock_now_and_then),
+		cmocka_unit_test(a_request_from_before_the_last_one_of_its_line_does_not_meet_it),
 		cmocka_unit_test(a_hub_can_be_made_busy_alone),
 		cmocka_unit_test(an_event_moves_if_and_only_if_it_is_modelled),
 		cmocka_unit_test(machines_without_hubs_or_walks_model_none),

@@ -1,18 +1,19 @@
 /*
  * niagara_hub.c: the Zambezi hubs of a Batoka.
  *
- * Four hubs, one for each coherence plane (PA[13:12]); each has a port (LPU A to D) for each node.  A
- * transaction comes in at the requester's port, goes out to every other node, which replies; the hub sends
- * one reply to the requester.  Data comes to the requester's port from the port of whoever sends it.
- * Every event is one cycle.  X, Y and Z of a port are the other three in order.
+ * There are four hubs, one for each coherence plane (PA[13:12]); each has a port (LPU A to D) for each node. A
+ * transaction comes in at the requester's port and goes out to every other node; each replies, and the hub sends one
+ * reply to the requester. Data comes to the requester's port from the port of its sender. Every event takes one
+ * cycle. X, Y and Z of a port are the other three in order.
  *
- * Waiting.  A node has a link of 14 lanes each way to each hub (without hubs: to the other node, one for each plane), of 4.0 Gb/s a
- * lane: 7 GB/s or 5.8 bytes a cycle, so that a line of 64 bytes takes 11.  Requests and replies are small beside lines, and
- * take none of that.  Who sends a line when a link is full waits; how full it is is kept by windows of time, since strands come in turns and not in the order of their clocks: who finds its window full takes the next that
- * is not.
+ * Waiting. A node has a link of 14 lanes in each direction to each hub (without hubs: to the other node, one for each
+ * plane), of 4.0 Gb/s a lane: 7 GB/s or 5.8 bytes a cycle, so a line of 64 bytes takes 11 cycles. Requests and
+ * replies are small compared with lines, and take no time. A sender waits while its link is full. The use of a link
+ * is kept by windows of time, since strands come in turns and not in the order of their clocks: a sender whose window
+ * is full takes the next window that is not.
  *
- * The address serialization unit lets one transaction of a line be under way: one that comes meanwhile is a CAM
- * hit, and is woken when the first has ended.
+ * The address serialization unit permits one transaction of a line at a time: a second one is a CAM hit, and is woken
+ * when the first has ended.
  */
 #include "machine/niagara_int.h"
 
@@ -64,8 +65,8 @@ static uint32_t hub_other_port(uint32_t port, uint32_t from)
 #define WINDOW 2048u /* cycles: some turns of a load */
 #define LINE_CYCLES 11u
 
-/* The window is there, and what was in its place is forgotten. */
-static void link_reach(struct link *l, uint64_t window)
+/* Makes the window the latest one; those that it takes the place of are forgotten. */
+static void link_advance(struct link *l, uint64_t window)
 {
 	if (window >= l->latest + WINDOWS) {
 		memset(l->used, 0, sizeof(l->used));
@@ -75,20 +76,30 @@ static void link_reach(struct link *l, uint64_t window)
 		l->used[++l->latest % WINDOWS] = 0;
 }
 
-/* The first window with room is its turn. What a strand far behind would have met is not known any more: it waits for nothing. */
-static inline uint64_t link_take(struct link *l, uint64_t now)
+/* The sender's window is the latest one no more, or full.  What a strand far behind would have met is not known: it waits for nothing. */
+static __attribute__((noinline)) uint64_t link_wait(struct link *l, uint64_t now)
 {
-	const uint64_t window = now / WINDOW;
-	uint64_t at = window;
+	uint64_t at = now / WINDOW;
 
-	if (window + WINDOWS / 2 < l->latest)
+	if (at + WINDOWS / 2 < l->latest)
 		return 0;
 	if (at > l->latest)
-		link_reach(l, at);
-	while (l->used[at % WINDOWS] + LINE_CYCLES > WINDOW)
-		link_reach(l, ++at);
+		link_advance(l, at);
+	while (l->used[at % WINDOWS] > WINDOW - LINE_CYCLES)
+		link_advance(l, ++at);
 	l->used[at % WINDOWS] += LINE_CYCLES;
-	return at == window ? 0 : at * WINDOW - now;
+	return at == now / WINDOW ? 0 : at * WINDOW - now;
+}
+
+/* Nearly always the window is one of those that are kept, and has room. */
+static inline uint64_t link_take(struct link *l, uint64_t now)
+{
+	uint16_t *used = &l->used[now / WINDOW % WINDOWS];
+
+	if (l->latest - now / WINDOW > WINDOWS / 2 || *used > WINDOW - LINE_CYCLES)
+		return link_wait(l, now);
+	*used += LINE_CYCLES;
+	return 0;
 }
 
 uint64_t link_line(struct niagara *n, uint32_t from, uint32_t to, uint64_t pa, uint64_t now)
@@ -118,22 +129,23 @@ static void hub_serialize(struct zambezi *z, uint64_t pa, uint64_t now)
 void hub_transaction(struct niagara *n, enum transaction t, uint32_t requester, uint64_t pa, uint64_t now)
 {
 	struct zambezi *z = &n->zambezi[plane_of(pa)];
-	uint32_t home = home_of(n, pa);
+	const uint32_t home = home_of(n, pa), out = egress[t];
+	total *own = z->lpu[requester];
 
-	add(&z->lpu[requester][ingress[t]], 1);
-	add(&z->lpu[requester][t == TX_WB ? LPU_WB : LPU_READ_OR_INV], 1);
+	add(&own[ingress[t]], 1);
+	add(&own[t == TX_WB ? LPU_WB : LPU_READ_OR_INV], 1);
 	add(&z->asu[ASU_IN], 1);
 	add(&z->asu[ASU_OUT], 1);
 	hub_serialize(z, pa, now);
 	if (t == TX_WB) { /* to the home alone */
-		add(&z->lpu[home][egress[t]], 1);
+		add(&z->lpu[home][out], 1);
 		add(&z->lpu[home][LPU_WB_DATA + LPU_NEXT_PORT * hub_other_port(home, requester)], 1);
 		return;
 	}
-	for (uint32_t i = 0; i < n->kind->nodes; i++)
-		if (i != requester)
-			add(&z->lpu[i][egress[t]], 1);
-	add(&z->lpu[requester][LPU_REPLY_SENT], 1);
+	for (total *port = z->lpu[0], *end = port + n->kind->nodes * LPU_EVENTS; port < end; port += LPU_EVENTS)
+		if (port != own)
+			add(&port[out], 1);
+	add(&own[LPU_REPLY_SENT], 1);
 }
 
 /* Who owns the line sends it, unless the requester has it already. */
@@ -156,14 +168,15 @@ void hub_reply(struct niagara *n, enum transaction t, uint32_t snooped, uint64_t
 void hub_nobody(struct niagara *n, uint32_t requester, uint64_t pa)
 {
 	struct zambezi *z = &n->zambezi[plane_of(pa)];
+	const total *own = z->lpu[requester];
 
-	for (uint32_t i = 0; i < n->kind->nodes; i++) {
-		if (i == requester)
+	for (total *port = z->lpu[0], *end = port + n->kind->nodes * LPU_EVENTS; port < end; port += LPU_EVENTS) {
+		if (port == own)
 			continue;
-		add(&z->lpu[i][LPU_REPLY_RECEIVED], 1);
-		add(&z->lpu[i][LPU_MISS], 1);
-		add(&z->lpu[i][LPU_CACHE_MISS], 1);
-		add(&z->lpu[i][LPU_NDR], 1);
+		add(&port[LPU_REPLY_RECEIVED], 1);
+		add(&port[LPU_MISS], 1);
+		add(&port[LPU_CACHE_MISS], 1);
+		add(&port[LPU_NDR], 1);
 	}
 }
 

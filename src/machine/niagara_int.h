@@ -148,10 +148,12 @@ struct l2_set {
 static_assert(offsetof(struct l2_set, tag) == 64 && sizeof(struct l2_set) == 192, "whole lines of the host's caches");
 #define NO_LINE UINT32_MAX /* a line of a node: set * WAYS + way */
 #define WB_BUFFER 16u
-/* A byte of each tag's hash, eight of them in a word: most of what is nowhere is known at once. */
-struct sign {
+/* A byte of each tag's hash, eight of them in a word, the first lowest: most of what is nowhere is known at once. */
+union sign {
+	uint8_t byte[WAYS];
 	uint64_t word[WAYS / 8];
 };
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first byte of a sign is the lowest of its word");
 static inline uint64_t sign_of(uint64_t tag)
 {
 	return tag * UINT64_C(0x9e3779b97f4a7c15) >> 56;
@@ -163,14 +165,12 @@ static inline uint64_t sign_like(uint64_t w, uint64_t sign)
 
 	return (x - UINT64_C(0x0101010101010101)) & ~x & UINT64_C(0x8080808080808080);
 }
-static inline void sign_put(struct sign *s, uint32_t i, uint64_t tag)
+static inline void sign_put(union sign *s, uint32_t i, uint64_t tag)
 {
-	uint64_t *word = &s->word[i / 8];
-
-	*word = (*word & ~(UINT64_C(0xff) << i % 8 * 8)) | sign_of(tag) << i % 8 * 8;
+	s->byte[i] = (uint8_t)sign_of(tag);
 }
 /* The place of `tag` among sixteen; or 16. */
-static inline uint32_t sign_find(const struct sign *s, const uint64_t tags[16], uint64_t tag)
+static inline uint32_t sign_find(const union sign *s, const uint64_t tags[16], uint64_t tag)
 {
 	for (uint32_t half = 0; half < 2; half++)
 		for (uint64_t like = sign_like(s->word[half], sign_of(tag)); like; like &= like - 1) {
@@ -184,7 +184,7 @@ static inline uint32_t sign_find(const struct sign *s, const uint64_t tags[16], 
 struct mcu {
 	uint64_t free_at, last;     /* cycles: when it has nothing to do; the latest request */
 	uint64_t buffer[WB_BUFFER]; /* lines written back last: line + 1 */
-	struct sign sign;           /* of those */
+	union sign sign;            /* of those */
 	uint32_t nbuffer;
 	total event[8]; /* by select code */
 	struct unit unit;
@@ -241,7 +241,7 @@ struct niagara {
 	struct zambezi zambezi[PLANES];
 	struct choice choice[VF_REGS]; /* of registers 2 to 89 */
 	uint16_t events[16][256];      /* what a select class and its mask count of a strand: bits */
-	struct sign *sign;             /* of level 2: [set][nodes], in `signs`: a set's of all nodes are side by side */
+	union sign *sign;              /* of level 2: [set][nodes], in `signs`: a set's of all nodes are side by side */
 	void *signs;
 	uint64_t *tsb; /* [side][context][TSB_ENTRIES] */
 	total clock;   /* cycles: the farthest strand's, or what niagara_run() was told */

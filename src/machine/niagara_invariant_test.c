@@ -26,7 +26,7 @@ struct mix {
 	uint64_t tally[MOST_STRANDS][TALLIES][LEVELS]; /* what was put in, by strand and level */
 };
 
-static uint64_t rnd(struct mix *m)
+static uint64_t mix_random(struct mix *m)
 {
 	m->rng ^= m->rng << 13;
 	m->rng ^= m->rng >> 7;
@@ -37,15 +37,15 @@ static struct mix random_mix(uint64_t seed)
 {
 	struct mix m = { .rng = (seed + 1) * 0x9e3779b97f4a7c15 };
 
-	m.strands = 1 + rnd(&m) % 8;
-	m.spread = rnd(&m) % 3 ? r.strands / m.strands : 1 + rnd(&m) % 64;
-	m.contexts = 1 + rnd(&m) % 3;
-	m.footprint = rnd(&m) % 3 ? 7 + rnd(&m) % 6 : 9 + rnd(&m) % 18;
-	m.sets = rnd(&m) % 2;
+	m.strands = 1 + mix_random(&m) % 8;
+	m.spread = mix_random(&m) % 3 ? r.strands / m.strands : 1 + mix_random(&m) % 64;
+	m.contexts = 1 + mix_random(&m) % 3;
+	m.footprint = mix_random(&m) % 3 ? 7 + mix_random(&m) % 6 : 9 + mix_random(&m) % 18;
+	m.sets = mix_random(&m) % 2;
 	return m;
 }
 
-static uint64_t address(struct mix *m, uint64_t v)
+static uint64_t mix_address(struct mix *m, uint64_t v)
 {
 	const uint64_t size = v >> 4 & 3, home = (v >> 6 & 3) << 30, plane = (v >> 54 & 3) << 12;
 
@@ -59,9 +59,9 @@ static struct niagara_ref random_ref(struct mix *m)
 {
 	static const uint8_t kinds[] = { NIAGARA_FETCH, NIAGARA_FETCH, NIAGARA_LOAD,  NIAGARA_LOAD,
 					 NIAGARA_LOAD,  NIAGARA_STORE, NIAGARA_STORE, NIAGARA_ATOMIC };
-	const uint64_t v = rnd(m), w = rnd(m);
+	const uint64_t v = mix_random(m), w = mix_random(m);
 	struct niagara_ref x = {
-		.va = address(m, v),
+		.va = mix_address(m, v),
 		.strand = (uint16_t)(w % m->strands * m->spread % r.strands),
 		.context = (uint16_t)(w >> 8 & 0xff) % m->contexts,
 		.kind = kinds[w >> 16 & 7],
@@ -83,7 +83,7 @@ static void put_in(struct mix *m, uint32_t count)
 	struct niagara_ref x[64];
 
 	for (uint32_t n; count; count -= n) {
-		n = 1 + rnd(m) % 64;
+		n = 1 + mix_random(m) % 64;
 		n = n < count ? n : count;
 		for (uint32_t i = 0; i < n; i++)
 			x[i] = random_ref(m);
@@ -115,17 +115,17 @@ static struct {
 	uint64_t checked, live;
 } invariants[INVARIANT_COUNT];
 
-static void witness(enum invariant invariant, uint64_t sum)
+static void invariant_witness(enum invariant invariant, uint64_t sum)
 {
 	invariants[invariant].checked++;
 	invariants[invariant].live += sum != 0;
 }
 
-#define SAME(invariant, a, b)              \
-	do {                               \
-		const uint64_t sum_ = (a); \
-		assert_int_equal(sum_, b); \
-		witness(invariant, sum_);  \
+#define SAME(invariant, a, b)                       \
+	do {                                        \
+		const uint64_t sum_ = (a);          \
+		assert_int_equal(sum_, b);          \
+		invariant_witness(invariant, sum_); \
 	} while (0)
 
 static void no_invariant_was_empty(void)
@@ -147,7 +147,7 @@ static void no_invariant_was_empty(void)
 
 /* ---- invariants of the truth -------------------------------------------------------------------------------------- */
 
-static uint64_t sum(const uint64_t *p, uint32_t n)
+static uint64_t counts_sum(const uint64_t *p, uint32_t n)
 {
 	uint64_t s = 0;
 
@@ -158,11 +158,11 @@ static uint64_t sum(const uint64_t *p, uint32_t n)
 
 static void check_memory(const struct niagara_truth *t)
 {
-	SAME(MISSES_ARE_SERVED, sum(t->served, 3), l2_misses(&r));
-	SAME(READS_ARE_MISSES_OF_MEMORY, sum(&t->mcu_reads[0][0], 8), t->served[0] + t->served[1]);
-	SAME(WRITES_ARE_WRITEBACKS, sum(&t->mcu_writes[0][0], 8), t->writebacks);
+	SAME(MISSES_ARE_SERVED, counts_sum(t->served, 3), l2_misses(&r));
+	SAME(READS_ARE_MISSES_OF_MEMORY, counts_sum(&t->mcu_reads[0][0], 8), t->served[0] + t->served[1]);
+	SAME(WRITES_ARE_WRITEBACKS, counts_sum(&t->mcu_writes[0][0], 8), t->writebacks);
 	for (uint32_t node = r.kind->nodes; node < NODES; node++)
-		SAME(NO_NODE_NO_TRAFFIC, sum(t->mcu_reads[node], 2) + sum(t->mcu_writes[node], 2), 0);
+		SAME(NO_NODE_NO_TRAFFIC, counts_sum(t->mcu_reads[node], 2) + counts_sum(t->mcu_writes[node], 2), 0);
 	assert_true(t->l2_imiss <= t->ic_miss && t->l2_dmiss_ld <= t->dc_miss && t->l2_miss_walk <= t->walks);
 	assert_true(t->ic_miss <= t->refs[NIAGARA_FETCH] && t->dc_miss <= t->refs[NIAGARA_LOAD]);
 }
@@ -173,19 +173,19 @@ static void check_nodes(const struct niagara_truth *t)
 
 	if (r.kind->nodes == 1) {
 		SAME(ONE_NODE_ASKS_NOBODY,
-		     t->transactions + t->served[1] + t->served[2] + t->upgrades + sum(t->plane, 4), 0);
+		     t->transactions + t->served[1] + t->served[2] + t->upgrades + counts_sum(t->plane, 4), 0);
 		return;
 	}
 	assert_in_range(t->transactions, asked, asked + t->writebacks);
 	if (r.kind->zambezis)
-		SAME(PLANES_ARE_TRANSACTIONS, sum(t->plane, 4), t->transactions);
+		SAME(PLANES_ARE_TRANSACTIONS, counts_sum(t->plane, 4), t->transactions);
 	else
-		assert_int_equal(sum(t->plane, 4), 0);
+		assert_int_equal(counts_sum(t->plane, 4), 0);
 }
 
 static void check_translations(const struct niagara_truth *t)
 {
-	const uint64_t misses = t->itlb_miss + t->dtlb_miss, hits = sum(&t->tsb_hit[0][0][0], 16);
+	const uint64_t misses = t->itlb_miss + t->dtlb_miss, hits = counts_sum(&t->tsb_hit[0][0][0], 16);
 
 	if (r.kind->mmustat) {
 		SAME(HITS_ARE_THE_REST_OF_THE_MISSES, hits, misses - t->tsb_miss - t->permanent_hit);
@@ -217,7 +217,7 @@ static void check_buffers(const struct niagara_truth *t, uint64_t slots[16])
 	}
 	for (uint32_t i = 0; i < r.strands; i++) {
 		assert_true(spent[i] <= now_of(&r.n->strand[i].cycles));
-		all |= sum(r.ram[i], MMUSTAT_BYTES / 8);
+		all |= counts_sum(r.ram[i], MMUSTAT_BYTES / 8);
 	}
 	SAME(RESERVED_WORDS_STAY, all, 0);
 }
@@ -225,7 +225,7 @@ static void check_buffers(const struct niagara_truth *t, uint64_t slots[16])
 /* ---- invariants of the caches ---------------------------------------------------------------------------------------- */
 
 /* The way of a set that has this tag; or WAYS. */
-static uint32_t find(const struct l2_set *set, uint64_t tag)
+static uint32_t set_find_way(const struct l2_set *set, uint64_t tag)
 {
 	uint32_t way = 0;
 
@@ -235,7 +235,7 @@ static uint32_t find(const struct l2_set *set, uint64_t tag)
 }
 
 /* What makes a set quick to look at says what the set says. */
-static void check_set(const struct l2_set *set, const struct sign *sign)
+static void check_set(const struct l2_set *set, const union sign *sign)
 {
 	for (uint32_t way = 0; way < WAYS; way++) {
 		const bool held = set->tag[way] != 0;
@@ -255,7 +255,7 @@ static void check_line(uint32_t node, uint32_t index, uint32_t way)
 
 	for (uint32_t other = 0; set->tag[way] && other < r.kind->nodes; other++) {
 		const struct l2_set *o = &r.n->node[other].l2[index]; /* the same in all nodes */
-		const uint32_t at = other == node ? WAYS : find(o, set->tag[way]);
+		const uint32_t at = other == node ? WAYS : set_find_way(o, set->tag[way]);
 
 		assert_true(at == WAYS || (set->state[way] != MODIFIED && set->state[way] != EXCLUSIVE));
 		assert_true(at == WAYS || set->state[way] != OWNED || o->state[at] == SHARED);
@@ -277,7 +277,7 @@ static uint8_t cores_of(uint32_t node, uint64_t tag, bool data)
 {
 	for (uint32_t index = 0; index < r.n->g->l2_sets; index++) {
 		const struct l2_set *set = &r.n->node[node].l2[index];
-		const uint32_t way = find(set, tag);
+		const uint32_t way = set_find_way(set, tag);
 
 		if (way < WAYS)
 			return set->cores[data][way];
@@ -354,11 +354,12 @@ struct selection {
 
 static void select_all(struct mix *m, struct selection *s)
 {
-	*s = (struct selection){ .all = rnd(m) % (r.kind->mmustat ? COUNT(events) - 3 : COUNT(events)),
-				 .tally = rnd(m) % TALLIES,
-				 .modes = rnd(m) % 8 * 2,
-				 .mcu = { rnd(m) % 3, rnd(m) % 3 },
-				 .zam = { (uint16_t)(2 + rnd(m) % 0x28), (uint16_t)(2 + rnd(m) % 0x28) } };
+	*s = (struct selection){ .all = mix_random(m) % (r.kind->mmustat ? COUNT(events) - 3 : COUNT(events)),
+				 .tally = mix_random(m) % TALLIES,
+				 .modes = mix_random(m) % 8 * 2,
+				 .mcu = { mix_random(m) % 3, mix_random(m) % 3 },
+				 .zam = { (uint16_t)(2 + mix_random(m) % 0x28),
+					  (uint16_t)(2 + mix_random(m) % 0x28) } };
 	for (uint32_t i = 0; i < r.strands;
 	     i++) /* half the loads look at one event, half at their own tallies by mode */
 		set_pcr(&r, i,
@@ -394,7 +395,7 @@ static void check_strands(const struct mix *m, const struct selection *s, uint64
 		assert_int_equal(get_pic(&r, i, 1), of_modes(m->tally[i][TALLY_ALL], s->modes));
 	}
 	if (s->tally < TALLIES)
-		witness(TALLIES_ARE_WHAT_WENT_IN, pic0 && pic1);
+		invariant_witness(TALLIES_ARE_WHAT_WENT_IN, pic0 && pic1);
 	if (s->tally == TALLIES) {
 		SAME(EVENTS_ARE_THE_TRUTH, pic0, events[s->all].truth(truth(&r)));
 		assert_int_equal(pic1, pic0);
@@ -415,7 +416,7 @@ static void check_controllers(const struct niagara_truth *t, const struct select
 }
 
 /* Over all ports of a hub; through registers the two that were chosen, and the rest as it is inside. */
-static uint64_t ports(uint32_t zam, uint32_t code)
+static uint64_t hub_count_ports(uint32_t zam, uint32_t code)
 {
 	uint64_t n = 0;
 
@@ -426,23 +427,28 @@ static uint64_t ports(uint32_t zam, uint32_t code)
 
 static void check_hub(uint32_t zam, const struct selection *s)
 {
-	const uint64_t others = r.kind->nodes - 1u, asked = ports(zam, 0x21), replies = ports(zam, 0x28),
-		       plane = truth(&r)->plane[zam];
-	const uint64_t c2c = ports(zam, 2) + ports(zam, 6) + ports(zam, 10), wb = ports(zam, 0x22);
+	const uint64_t others = r.kind->nodes - 1u, asked = hub_count_ports(zam, 0x21),
+		       replies = hub_count_ports(zam, 0x28), plane = truth(&r)->plane[zam];
+	const uint64_t c2c = hub_count_ports(zam, 2) + hub_count_ports(zam, 6) + hub_count_ports(zam, 10),
+		       wb = hub_count_ports(zam, 0x22);
 
 	SAME(PORTS_ARE_THE_PLANE, asked + wb, plane);
-	SAME(REQUESTS_BY_KIND, ports(zam, 0x0f) + ports(zam, 0x11) + ports(zam, 0x12), asked);
-	SAME(WRITEBACKS_BY_KIND, ports(zam, 0x0e), wb);
-	SAME(WRITEBACKS_GO_HOME, ports(zam, 0x15), wb);
-	SAME(WRITEBACKS_BRING_DATA, ports(zam, 4) + ports(zam, 8) + ports(zam, 12), wb);
-	SAME(INVALIDATIONS_GO_OUT, ports(zam, 0x16), others * ports(zam, 0x0f));
-	SAME(OWNERSHIPS_GO_OUT, ports(zam, 0x17), others * ports(zam, 0x11));
-	SAME(SHARES_GO_OUT, ports(zam, 0x19), others * ports(zam, 0x12));
-	SAME(REQUESTS_ARE_REPLIED_TO, ports(zam, 0x27), asked);
+	SAME(REQUESTS_BY_KIND, hub_count_ports(zam, 0x0f) + hub_count_ports(zam, 0x11) + hub_count_ports(zam, 0x12),
+	     asked);
+	SAME(WRITEBACKS_BY_KIND, hub_count_ports(zam, 0x0e), wb);
+	SAME(WRITEBACKS_GO_HOME, hub_count_ports(zam, 0x15), wb);
+	SAME(WRITEBACKS_BRING_DATA, hub_count_ports(zam, 4) + hub_count_ports(zam, 8) + hub_count_ports(zam, 12), wb);
+	SAME(INVALIDATIONS_GO_OUT, hub_count_ports(zam, 0x16), others * hub_count_ports(zam, 0x0f));
+	SAME(OWNERSHIPS_GO_OUT, hub_count_ports(zam, 0x17), others * hub_count_ports(zam, 0x11));
+	SAME(SHARES_GO_OUT, hub_count_ports(zam, 0x19), others * hub_count_ports(zam, 0x12));
+	SAME(REQUESTS_ARE_REPLIED_TO, hub_count_ports(zam, 0x27), asked);
 	SAME(ALL_OTHERS_REPLY, replies, others * asked);
-	SAME(REPLIES_BY_STATE, ports(zam, 0x1c) + ports(zam, 0x1d) + ports(zam, 0x1e) + ports(zam, 0x20), replies);
-	SAME(REPLIES_BY_HIT, ports(zam, 0x24) + ports(zam, 0x25), replies);
-	SAME(REPLIES_WITH_AND_WITHOUT_DATA, ports(zam, 0x23) + c2c, replies);
+	SAME(REPLIES_BY_STATE,
+	     hub_count_ports(zam, 0x1c) + hub_count_ports(zam, 0x1d) + hub_count_ports(zam, 0x1e) +
+		     hub_count_ports(zam, 0x20),
+	     replies);
+	SAME(REPLIES_BY_HIT, hub_count_ports(zam, 0x24) + hub_count_ports(zam, 0x25), replies);
+	SAME(REPLIES_WITH_AND_WITHOUT_DATA, hub_count_ports(zam, 0x23) + c2c, replies);
 	for (uint32_t port = 0; port < 4; port++)
 		for (uint32_t pic = 0; pic < 2; pic++)
 			SAME(PORTS_SHOW_WHAT_IS_CHOSEN, get(&r, 0, 19 + 18 * zam + 3 * port + pic),
@@ -459,13 +465,13 @@ static void check_hubs(const struct niagara_truth *t, const struct selection *s)
 
 	for (uint32_t zam = 0; zam < PLANES; zam++) {
 		for (uint32_t k = 0; k < 3; k++) {
-			c2c += ports(zam, 2 + 4 * k);
-			mem += ports(zam, 3 + 4 * k);
+			c2c += hub_count_ports(zam, 2 + 4 * k);
+			mem += hub_count_ports(zam, 3 + 4 * k);
 		}
 		if (r.kind->zambezis && r.kind->nodes > 1)
 			check_hub(zam, s);
 		for (uint32_t code = 0; !(r.kind->zambezis && r.kind->nodes > 1) && code < LPU_EVENTS; code++)
-			SAME(ONE_NODE_ASKS_NO_HUB, ports(zam, code), 0);
+			SAME(ONE_NODE_ASKS_NO_HUB, hub_count_ports(zam, code), 0);
 		for (uint32_t port = r.kind->nodes; port < 4; port++) /* empty sockets */
 			for (uint32_t code = 0; code < LPU_EVENTS; code++)
 				SAME(EMPTY_SOCKETS_ARE_SILENT, now_of(&r.n->zambezi[zam].lpu[port][code]), 0);
@@ -564,14 +570,14 @@ static void writes_and_new_selections_settle_under_way(void **state)
 			}
 			was[0] = get_pic(&still, 0, 0);
 			was[1] = get_pic(&still, 0, 1);
-			if (rnd(&m) % 2) {
-				want[0] = (uint32_t)rnd(&m);
-				want[1] = UINT32_MAX - rnd(&m) % 100;
+			if (mix_random(&m) % 2) {
+				want[0] = (uint32_t)mix_random(&m);
+				want[1] = UINT32_MAX - mix_random(&m) % 100;
 				assert_true(sun4v_asr_write(r.v[0], 0x11, want[1] << 32 | want[0]));
 			}
-			if (rnd(&m) % 2) {
-				selected[0] = rnd(&m) % 2;
-				selected[1] = rnd(&m) % 2;
+			if (mix_random(&m) % 2) {
+				selected[0] = mix_random(&m) % 2;
+				selected[1] = mix_random(&m) % 2;
 				set_pcr(&r, 0, pcr_of(code[selected[0]], code[selected[1]], modes));
 			}
 		}
@@ -808,7 +814,7 @@ static void the_same_references_give_the_same_however_they_are_handed_over(void 
 	assert_memory_equal(&first, &second, sizeof(first));
 }
 
-static void forget(struct core *c)
+static void core_forget(struct core *c)
 {
 	memset(c->note, 0, sizeof(c->note));
 	memset(c->store_note, 0, sizeof(c->store_note));
@@ -831,7 +837,7 @@ static void notes_change_nothing_but_the_speed(void **state)
 				const struct niagara_ref x = random_ref(&m);
 
 				if (forgetful)
-					forget(r.n->strand[x.strand].core);
+					core_forget(r.n->strand[x.strand].core);
 				niagara_refs(r.n, &x, 1);
 			}
 			take_picture(forgetful ? &second : &first);
@@ -843,12 +849,12 @@ static void notes_change_nothing_but_the_speed(void **state)
 
 /* ---- what the loads are for ---------------------------------------------------------------------------------------------------- */
 
-static double share(uint64_t part, uint64_t whole)
+static double share_of(uint64_t part, uint64_t whole)
 {
 	return whole ? (double)part / (double)whole : 0;
 }
 
-static const struct niagara_truth *after(const char *machine, const char *load, uint64_t cycles)
+static const struct niagara_truth *truth_after(const char *machine, const char *load, uint64_t cycles)
 {
 	rig_open(&r, machine, 0, (struct niagara_opts){ .load = load });
 	niagara_run(r.n, cycles);
@@ -860,26 +866,27 @@ static void named_loads_do_what_they_say(void **state)
 	const struct niagara_truth *t;
 
 	(void)state;
-	t = after("batoka", "compute", 300000);
-	assert_true(share(sum(t->served, 3), sum(t->refs, 4)) < 0.03);
+	t = truth_after("batoka", "compute", 300000);
+	assert_true(share_of(counts_sum(t->served, 3), counts_sum(t->refs, 4)) < 0.03);
 	rig_close(&r);
-	t = after("batoka", "stream", 300000); /* its own node's memory */
-	assert_true(share(t->served[0], sum(t->served, 3)) > 0.9 && t->l2_miss_store > 1000 && t->l2_dmiss_ld > 1000);
+	t = truth_after("batoka", "stream", 300000); /* its own node's memory */
+	assert_true(share_of(t->served[0], counts_sum(t->served, 3)) > 0.9 && t->l2_miss_store > 1000 &&
+		    t->l2_dmiss_ld > 1000);
 	rig_close(&r);
-	t = after("batoka", "random", 300000); /* all nodes' */
-	assert_true(share(t->served[1], sum(t->served, 3)) > 0.5);
+	t = truth_after("batoka", "random", 300000); /* all nodes' */
+	assert_true(share_of(t->served[1], counts_sum(t->served, 3)) > 0.5);
 	rig_close(&r);
-	t = after("maramba", "pingpong", 300000);
-	assert_true(share(t->served[2], sum(t->served, 3)) > 0.9);
+	t = truth_after("maramba", "pingpong", 300000);
+	assert_true(share_of(t->served[2], counts_sum(t->served, 3)) > 0.9);
 	rig_close(&r);
-	t = after("batoka", "producer", 2000000);
-	assert_true(share(t->served[2], t->l2_dmiss_ld) > 0.5);
+	t = truth_after("batoka", "producer", 2000000);
+	assert_true(share_of(t->served[2], t->l2_dmiss_ld) > 0.5);
 	rig_close(&r);
-	t = after("niagara", "chase", 3000000);
-	assert_true(t->dtlb_miss > t->refs[NIAGARA_LOAD] / 2 && sum(&t->tsb_hit[1][0][0], 8) > 1000 &&
+	t = truth_after("niagara", "chase", 3000000);
+	assert_true(t->dtlb_miss > t->refs[NIAGARA_LOAD] / 2 && counts_sum(&t->tsb_hit[1][0][0], 8) > 1000 &&
 		    t->tsb_miss > 1000);
 	rig_close(&r);
-	t = after("niagara", "mixed", 100000);
+	t = truth_after("niagara", "mixed", 100000);
 	for (uint32_t k = 0; k < MMUSTAT_SIZES; k++)
 		assert_true(t->dtlb_miss > 0 && t->itlb_miss > 0);
 	assert_true(t->permanent_hit > 0 && t->refs[NIAGARA_ATOMIC] > 0);

@@ -1,11 +1,11 @@
 /*
- * niagara_load.c: named loads: a strand's next reference, by a few words of state.
+ * niagara_load.c: named loads: a strand's next reference, from a few words of state.
  *
- * Strands run in turns of a few hundred cycles, in the order of their number, so
- * what they share they share in time.  Turns end at multiples of their length: what has happened at some time does not
- * depend on how often the machine was stopped to look.  Worker i runs on strand i * total / workers: spread over
- * cores and nodes.  What a worker will do does not depend on the machine, so its next references are made ahead, for the
- * host to fetch what they will look at.
+ * Strands run in turns of a few hundred cycles, in the order of their number, so they use shared resources at the
+ * same time. Turns end at multiples of their length, so the state at a time does not depend on how often the machine
+ * was stopped for a reading. Worker i runs on strand i * total / workers: spread over cores and nodes. A worker's
+ * references do not depend on the machine, so they are generated ahead, for the host to prefetch what they will
+ * access.
  */
 #include "machine/niagara_int.h"
 
@@ -216,6 +216,7 @@ int load_open(struct niagara *n, const char *name, uint64_t seed, uint32_t stran
 void load_run(struct niagara *n, uint64_t until)
 {
 	for (; until - n->turns >= TURN; n->turns += TURN)
-		for (uint32_t i = 0; i < n->nworkers; i++)
-			niagara_turn(n, &n->worker[i], n->turns + TURN);
+		for (struct worker *w = n->worker; w < n->worker + n->nworkers; w++)
+			if (now_of(&n->strand[w->strand].cycles) < n->turns + TURN) /* else its last turn is not over */
+				niagara_turn(n, w, n->turns + TURN);
 }

@@ -1,12 +1,12 @@
 /*
- * niagara_memory.c: the memory controllers, two of each node.
+ * niagara_memory.c: the memory controllers, two for each node.
  *
- * Which one is bit 12 of the address.  A controller does one line at a time; what comes meanwhile waits, and
- * the queue events are the cycles from arrival to end, summed.  A strand that is far behind the others (its
- * references came in later than theirs) meets no queue: what the controller did then is not known any more.
+ * Bit 12 of the address chooses the controller. A controller serves one line at a time; later lines wait, and the
+ * queue events are the cycles from arrival to end, summed. A strand that is far behind the others (its references
+ * come in later than theirs) meets no queue: the controller's state at that earlier time is no longer known.
  *
- * The lines written back last are remembered; a read of one of them is a hit in the write-back buffer, and is
- * counted as a read all the same.
+ * The lines written back last are remembered; a read of one of them is a hit in the write-back buffer, and is still
+ * counted as a read.
  */
 #include "machine/niagara_int.h"
 

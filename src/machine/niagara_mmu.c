@@ -1,19 +1,20 @@
 /*
- * niagara_mmu.c: TLBs, and who fills them.
+ * niagara_mmu.c: TLBs, and how they are filled.
  *
- * The model's address space, no operating system's: a virtual address has 48 bits; bits 49:48 choose the page
- * size (8K, 64K, 4M, 256M), so a user program's own addresses have 8K pages, and those of a kernel that are
- * negative 256M ones.  A context's memory is its own: the physical address is the virtual one with the
- * context above it.  So equal addresses of one context are shared memory, and bits 31:30, as ever, say whose node it is.
+ * The address space is the model's own, without an operating system. A virtual address has 48 bits; bits 49:48 choose
+ * the page size (8K, 64K, 4M, 256M), so a user program's own addresses have 8K pages, and negative kernel addresses
+ * have 256M pages. Each context has memory of its own: the physical address is the virtual one with the context above
+ * it. So equal addresses of one context are shared memory, and bits 31:30 always give the home node.
  *
- * Niagara: a miss goes to the hypervisor, which looks into the guest's TSBs (one of each side and kind of context,
- * direct-mapped).  There: a TSB hit; its ticks are how much the strand's %tick grows meanwhile, or, for profile
- * `opensparc`, what was recorded of the genuine hypervisor.  Not there: a permanent mapping (context 0, the
- * first 8 MB in 4M pages), or else a trap to the guest, whose handler puts the entry in the TSB.
- * Victoria Falls: the hardware walks: one level 2 reference for each miss, in the context's tables (one for each page
- * size, by page number), which lie on the node that the context's low bits name.
+ * Niagara: a miss goes to the hypervisor, which searches the guest's TSBs (one for each side and kind of context,
+ * direct-mapped). If the entry is there, it is a TSB hit; its ticks are the growth of the strand's %tick meanwhile,
+ * or, for profile `opensparc`, the ticks recorded of the genuine hypervisor. Otherwise it is a permanent mapping
+ * (context 0, the first 8 MB in 4M pages), or a trap to the guest, whose handler puts the entry into the TSB.
+ * Victoria Falls: the hardware walks the tables: one level 2 reference for each miss, in the context's tables (one
+ * for each page size, by page number), on the node that the context's low bits choose.
  *
- * Replacement is round robin, so a hit changes nothing, and what a core notes of its pages stays good until an entry goes.
+ * Replacement is round robin, so a hit changes nothing, and what a core remembers of its pages stays valid until an
+ * entry is replaced.
  */
 #include "machine/niagara_int.h"
 

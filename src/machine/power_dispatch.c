@@ -1,26 +1,28 @@
 /*
- * power_dispatch.c: a window: who gets how much, and where.
+ * power_dispatch.c: a dispatch window: how much time each partition gets, and where.
  *
- *	1. Demand: of each virtual processor, a share of the window with a swing and a little chance.
- *	2. Dedicated cores: the partition's own work. What it does not use is its idle time, or, when it donates, free
+ *	1. Demand: of each virtual processor, a share of the window with a swing and a small random part.
+ *	2. Dedicated cores: the partition's own work. The rest is its idle time, or, if it donates, free
  *	   for others.
  *	3. Shared, inside the entitlement (capped): the lesser of demand and entitlement; the shared cores have room for
  *	   all entitlements.
- *	4. Shared, beyond (uncapped): what shared cores have left and what is donated, by weight, to those who used all
+ *	4. Shared, beyond (uncapped): the rest of shared cores and donated time, by weight, to partitions that used all
  *	   of their entitlement and may have more.
- *	5. A partition's virtual processors take turns: each gets what it wants as long as the partition's grant lasts, and another
- *	   one begins in each window. What one wants and does not get in a window it waits for.
- *	6. Places: each virtual processor on its home core as far as there is room, then on the nearest ones that have some.
- *	7. Run cycles, instructions and traffic follow from what ran (power_memory.c).
+ *	5. A partition's virtual processors take turns: each gets what it wants as long as the partition's grant lasts,
+ *	   and each window begins with another one. A virtual processor waits for the time that it wants and does not get.
+ *	6. Places: each virtual processor on its home core as far as there is room, then on the nearest cores with room.
+ *	7. Run cycles, instructions and traffic follow from the time that ran (power_memory.c).
  *
- * The hypervisor's own work takes time of the cores it is done on: for each dispatch; for the timer by which a virtual
- * processor that gave up its core comes back; for each partition that goes on behind its entitlement; and in each window
- * with a collection cycle for that. So much is kept back before anything is granted that all of it fits; a core that has less left than a
- * dispatch costs stays idle for that. A partition that keeps its dedicated cores is dispatched once, and needs none of it.
+ * The hypervisor's own work takes time of the cores on which it is done: for each dispatch; for the timer that wakes
+ * a virtual processor that gave up its core; for each partition that runs beyond its entitlement; and in each window
+ * with a collection cycle. Enough is reserved for all of it before time is granted; a rest of a core's time that is
+ * shorter than a dispatch is idle. A partition that keeps its dedicated cores is dispatched once, and needs none of
+ * it.
  *
- * All of it is sums of ticks: what one gets another has not, to the tick.  No virtual processor gets more than a
- * window and no core gives more than one, so there is always an order of the pieces in which nobody is on two
- * cores at once (the open shop with preemption); which order it is nobody asks.
+ * All amounts are sums of ticks: time that one partition gets is taken from the others, to the tick. No virtual
+ * processor gets more than a window and no core gives more than one, so there is always an order of the pieces in
+ * which no virtual processor is on two cores at once (the open shop with preemption); the order itself is not
+ * computed.
  */
 #include "machine/power_int.h"
 

@@ -13,14 +13,14 @@
 #define W ((uint64_t)POWER_WINDOW)
 enum { INVARIANTS = GPCI_INVARIANT_COUNT };
 
-static enum gpci_verdict verdict(uint32_t invariant, const struct gpci_snapshot *before,
-				 const struct gpci_snapshot *now, struct err *e)
+static enum gpci_verdict invariant_verdict(uint32_t invariant, const struct gpci_snapshot *before,
+					   const struct gpci_snapshot *now, struct err *e)
 {
 	*e = (struct err){ 0 };
 	return gpci_invariant_check(gpci_invariant_at(invariant - 1), before, now, e);
 }
 
-static struct gpci_snapshot *take(struct world *w)
+static struct gpci_snapshot *snapshot_take(struct world *w)
 {
 	struct gpci_snapshot *s = NULL;
 	struct err e = { 0 };
@@ -35,7 +35,7 @@ static void none_broken(const struct gpci_snapshot *before, const struct gpci_sn
 	struct err e;
 
 	for (uint32_t invariant = 1; invariant <= INVARIANTS; invariant++) {
-		enum gpci_verdict v = verdict(invariant, before, now, &e);
+		enum gpci_verdict v = invariant_verdict(invariant, before, now, &e);
 
 		if (v == GPCI_BROKEN || (v == GPCI_UNKNOWN && !*e.text))
 			fail_msg("%s: invariant %u: %s", where, invariant, e.text);
@@ -71,7 +71,7 @@ static void they_hold_on_every_load_level_and_right(void **state)
 
 			world_open(&w, &o, NULL, NULL);
 			for (uint32_t n = 0; n < 4; n++, was = s) {
-				s = take(&w);
+				s = snapshot_take(&w);
 				none_broken(was, s, l->name);
 				gpci_snapshot_free(was);
 				world_run(&w, 1 + 7 * n);
@@ -91,11 +91,11 @@ static void a_privileged_asker_knows_all_of_them(void **state)
 	(void)state;
 	world_open(&w, &o, NULL, NULL);
 	world_run(&w, 25);
-	a = take(&w);
+	a = snapshot_take(&w);
 	world_run(&w, 40);
-	b = take(&w);
+	b = snapshot_take(&w);
 	for (uint32_t invariant = 1; invariant <= INVARIANTS; invariant++)
-		if (verdict(invariant, a, b, &e) != GPCI_HOLDS)
+		if (invariant_verdict(invariant, a, b, &e) != GPCI_HOLDS)
 			fail_msg("invariant %u: %s", invariant, e.text);
 	gpci_snapshot_free(a);
 	gpci_snapshot_free(b);
@@ -135,7 +135,7 @@ static void they_hold_on_machines_made_by_chance_that_change(void **state)
 			if (which == 2)
 				power_create(w.p, &c, &e);
 			world_run(&w, roll(&d, 12));
-			s = take(&w);
+			s = snapshot_take(&w);
 			none_broken(was, s, config.p);
 			gpci_snapshot_free(was);
 		}
@@ -220,7 +220,7 @@ struct doctor {
 	uint64_t kept;    /* a value from before */
 };
 
-static uint32_t place(const struct gpci_request *r, const char *name)
+static uint32_t field_place(const struct gpci_request *r, const char *name)
 {
 	for (uint32_t i = 0; i < r->nfields; i++)
 		if (!strcmp(r->field[i].name, name))
@@ -230,139 +230,139 @@ static uint32_t place(const struct gpci_request *r, const char *name)
 }
 
 /* Adds to a field of record `id` of a request. */
-static void spoil(const struct gpci_request *r, struct gpci_values *v, uint32_t number, uint64_t id, const char *name,
-		  uint64_t more)
+static void field_add(const struct gpci_request *r, struct gpci_values *v, uint32_t number, uint64_t id,
+		      const char *name, uint64_t more)
 {
 	if (r->number == number && v->id == id)
-		v->v[place(r, name)] += more;
+		v->v[field_place(r, name)] += more;
 }
 
-static void replace(const struct gpci_request *r, struct gpci_values *v, uint32_t number, uint64_t id, const char *name,
-		    uint64_t value)
+static void field_set(const struct gpci_request *r, struct gpci_values *v, uint32_t number, uint64_t id,
+		      const char *name, uint64_t value)
 {
 	if (r->number == number && v->id == id)
-		v->v[place(r, name)] = value;
+		v->v[field_place(r, name)] = value;
 }
 
 /* Of load "mixed": partitions 2 and 3 are shared and uncapped, 5 is dedicated and donates, 6 is dedicated; processor 0 is shared. */
-static bool doctored(const struct doctor *d, const struct gpci_request *r, bool self, uint64_t from,
-		     struct gpci_values *v)
+static bool doctor_changes(const struct doctor *d, const struct gpci_request *r, bool self, uint64_t from,
+			   struct gpci_values *v)
 {
 	switch (d->invariant * 10 + d->way) {
 	case 10:
-		spoil(r, v, 0x10, 0, "processor_time", 1);
+		field_add(r, v, 0x10, 0, "processor_time", 1);
 		return true;
 	case 11:
-		spoil(r, v, 0x20, 2, "capped", UINT64_C(1) << 40);
+		field_add(r, v, 0x20, 2, "capped", UINT64_C(1) << 40);
 		return true;
 	case 20:
-		replace(r, v, 0x10, 0, "processor_time", UINT64_C(1) << 50);
+		field_set(r, v, 0x10, 0, "processor_time", UINT64_C(1) << 50);
 		return true;
 	case 21:
-		replace(r, v, 0x10, 1, "state", 2);
+		field_set(r, v, 0x10, 1, "state", 2);
 		return true;
 	case 30:
-		replace(r, v, 0x20, 2, "entitled", 5);
+		field_set(r, v, 0x20, 2, "entitled", 5);
 		return true;
 	case 31:
-		spoil(r, v, 0x20, 2, "entitled", 10 * W);
+		field_add(r, v, 0x20, 2, "entitled", 10 * W);
 		return true;
 	case 40:
-		replace(r, v, 0x20, 2, "capped", d->kept);
-		spoil(r, v, 0x20, 2, "uncapped", W);
+		field_set(r, v, 0x20, 2, "capped", d->kept);
+		field_add(r, v, 0x20, 2, "uncapped", W);
 		return true;
 	case 50:
-		spoil(r, v, 0x20, 3, "uncapped", UINT64_C(1) << 40);
+		field_add(r, v, 0x20, 3, "uncapped", UINT64_C(1) << 40);
 		return true;
 	case 60:
-		spoil(r, v, 0x20, 6, "uncapped", 1);
+		field_add(r, v, 0x20, 6, "uncapped", 1);
 		return true;
 	case 61:
-		spoil(r, v, 0x20, 5, "donated", UINT64_C(1) << 40);
+		field_add(r, v, 0x20, 5, "donated", UINT64_C(1) << 40);
 		return true;
 	case 62:
-		spoil(r, v, 0x20, 2, "donated", 1);
+		field_add(r, v, 0x20, 2, "donated", 1);
 		return true;
 	case 70:
-		spoil(r, v, 0x20, 2, "donated", UINT64_C(1) << 50);
+		field_add(r, v, 0x20, 2, "donated", UINT64_C(1) << 50);
 		return true;
 	case 71:
-		spoil(r, v, 0x20, 5, "capped", 1);
+		field_add(r, v, 0x20, 5, "capped", 1);
 		return true;
 	case 80:
-		spoil(r, v, 0x20, 2, "idle", UINT64_C(1) << 40);
+		field_add(r, v, 0x20, 2, "idle", UINT64_C(1) << 40);
 		return true;
 	case 90:
-		spoil(r, v, 0x30, 2, "cycles", 1);
+		field_add(r, v, 0x30, 2, "cycles", 1);
 		return true;
 	case 91:
-		spoil(r, v, 0x94, 0, "instructions", 1);
+		field_add(r, v, 0x94, 0, "instructions", 1);
 		return true;
 	case 92:
-		spoil(r, v, 0x30, 2, "cycles", UINT64_C(1) << 40);
-		spoil(r, v, 0x94, 0, "cycles_all_threads", UINT64_C(1) << 40);
+		field_add(r, v, 0x30, 2, "cycles", UINT64_C(1) << 40);
+		field_add(r, v, 0x94, 0, "cycles_all_threads", UINT64_C(1) << 40);
 		return true;
 	case 100:
-		spoil(r, v, 0x60, 0, "idle_w", UINT64_C(1) << 50);
+		field_add(r, v, 0x60, 0, "idle_w", UINT64_C(1) << 50);
 		return true;
 	case 101:
-		spoil(r, v, 0x60, 0, "idle_w", (uint64_t)-1);
+		field_add(r, v, 0x60, 0, "idle_w", (uint64_t)-1);
 		return true;
 	case 102:
-		spoil(r, v, 0x50, 3, "idle_a", (uint64_t)-2);
+		field_add(r, v, 0x50, 3, "idle_a", (uint64_t)-2);
 		return true;
 	case 103:
-		replace(r, v, 0x50, 1, "idle_b", 7);
+		field_set(r, v, 0x50, 1, "idle_b", 7);
 		return true;
 	case 104:
-		replace(r, v, 0x60, 1, "idle_x", UINT64_MAX);
+		field_set(r, v, 0x60, 1, "idle_x", UINT64_MAX);
 		return true;
 	case 105:
-		spoil(r, v, 0x60, 2, "total", 4);
+		field_add(r, v, 0x60, 2, "total", 4);
 		return true;
 	case 110:
-		spoil(r, v, 0x80002000, 0, "hpmc3", UINT64_C(1) << 50);
+		field_add(r, v, 0x80002000, 0, "hpmc3", UINT64_C(1) << 50);
 		return true;
 	case 111:
-		spoil(r, v, 0x80002000, 0, "hpmc4_now", 3);
+		field_add(r, v, 0x80002000, 0, "hpmc4_now", 3);
 		return true;
 	case 112:
-		replace(r, v, 0x80002000, 3, "mmcrh", 3);
+		field_set(r, v, 0x80002000, 3, "mmcrh", 3);
 		return true;
 	case 120:
-		replace(r, v, 0xe0, 2, "on_home_core", 0);
+		field_set(r, v, 0xe0, 2, "on_home_core", 0);
 		return true;
 	case 121:
-		replace(r, v, 0xa0, 2, "processor", 999);
+		field_set(r, v, 0xa0, 2, "processor", 999);
 		return true;
 	case 122:
-		spoil(r, v, 0x94, 0, "purr", 8);
+		field_add(r, v, 0x94, 0, "purr", 8);
 		return true;
 	case 123:
-		replace(r, v, 0x20, 2, "entitled", 5);
+		field_set(r, v, 0x20, 2, "entitled", 5);
 		return true; /* it consumed more than one that began anew */
 	case 130:
 		if (from && d->records == 1)
-			spoil(r, v, 0x10, v->id, "processor_time", 1);
+			field_add(r, v, 0x10, v->id, "processor_time", 1);
 		return true;
 	case 131:
 		if (from && d->records == 1)
-			spoil(r, v, 0xa0, v->id, "virtual_processor", 0x4000);
+			field_add(r, v, 0xa0, v->id, "virtual_processor", 0x4000);
 		return true;
 	case 140:
 		if (self)
-			spoil(r, v, 0x20, 1, "idle", 1);
+			field_add(r, v, 0x20, 1, "idle", 1);
 		return true;
 	case 141:
 		if (self)
-			replace(r, v, 0xb1, 1, "score", 101);
+			field_set(r, v, 0xb1, 1, "score", 101);
 		return true;
 	case 150:
-		spoil(r, v, 0x80, 1, "mc0_reads", 1);
+		field_add(r, v, 0x80, 1, "mc0_reads", 1);
 		return true;
 	case 151:
-		spoil(r, v, 0x80, 1, "mc1_frames", UINT64_C(1) << 50);
-		spoil(r, v, 0x80, 1, "mc1_writes", UINT64_C(1) << 50);
+		field_add(r, v, 0x80, 1, "mc1_frames", UINT64_C(1) << 50);
+		field_add(r, v, 0x80, 1, "mc1_writes", UINT64_C(1) << 50);
 		return true;
 	default:
 		return false;
@@ -377,9 +377,9 @@ static int doctored_next(void *arg, struct papr_caller who, const struct gpci_re
 
 	d->records++;
 	if (rc > 0 && !d->at_work && r->number == 0x20 && v->id == 2)
-		d->kept = v->v[place(r, "capped")];
+		d->kept = v->v[field_place(r, "capped")];
 	if (rc > 0 && d->at_work)
-		doctored(d, r, self, from, v);
+		doctor_changes(d, r, self, from, v);
 	return rc;
 }
 
@@ -406,7 +406,7 @@ static const struct papr_machine_ops doctored_ops = {
 };
 
 /* Whether the invariant is broken by the doctored second snapshot; the first one, and the machine as it is, break none. */
-static bool breaks(uint32_t invariant, uint32_t way, bool both)
+static bool doctor_breaks(uint32_t invariant, uint32_t way, bool both)
 {
 	static struct world w;
 	struct doctor d = { .w = &w, .invariant = invariant, .way = way };
@@ -417,14 +417,14 @@ static bool breaks(uint32_t invariant, uint32_t way, bool both)
 	world_open(&w, &(struct power_opts){ .load = "mixed", .level = 6 }, &doctored_ops, &d);
 	world_run(&w, 45);
 	d.at_work = both;
-	a = take(&w);
+	a = snapshot_take(&w);
 	world_run(&w, 30);
 	d.at_work = true;
-	b = take(&w);
-	broken = verdict(invariant, a, b, &e) == GPCI_BROKEN && *e.text;
+	b = snapshot_take(&w);
+	broken = invariant_verdict(invariant, a, b, &e) == GPCI_BROKEN && *e.text;
 	gpci_snapshot_free(b);
 	d.at_work = false;
-	b = take(&w);
+	b = snapshot_take(&w);
 	if (!both)
 		none_broken(a, b, "not doctored");
 	gpci_snapshot_free(a);
@@ -441,11 +441,11 @@ static void each_invariant_is_broken_by_a_doctored_machine(void **state)
 	(void)state;
 	for (none.invariant = 1; none.invariant <= INVARIANTS; none.invariant++)
 		for (none.way = 0; none.way < 10; none.way++) {
-			if (!doctored(&none, newest(0xf4), false, 0, &v)) {
+			if (!doctor_changes(&none, newest(0xf4), false, 0, &v)) {
 				assert_true(none.way > 0);
 				break;
 			}
-			if (!breaks(none.invariant, none.way, none.invariant == 2 && none.way == 1))
+			if (!doctor_breaks(none.invariant, none.way, none.invariant == 2 && none.way == 1))
 				fail_msg("invariant %u, way %u: the doctored machine passes", none.invariant, none.way);
 		}
 	assert_int_equal(mem_live(), 0);
@@ -470,9 +470,9 @@ static void a_platform_that_does_not_stand_still_is_unknown_not_broken(void **st
 	(void)state;
 	world_open(&w, &(struct power_opts){ .load = "mixed", .level = 6 }, NULL, NULL);
 	w.transport.op = &running;
-	s = take(&w);
+	s = snapshot_take(&w);
 	for (uint32_t invariant = 1; invariant <= INVARIANTS; invariant++) {
-		assert_int_equal(verdict(invariant, NULL, s, &e), GPCI_UNKNOWN);
+		assert_int_equal(invariant_verdict(invariant, NULL, s, &e), GPCI_UNKNOWN);
 		assert_non_null(strstr(e.text, "stand still"));
 	}
 	gpci_snapshot_free(s);
@@ -501,10 +501,10 @@ static void a_snapshot_waits_for_a_moment_in_which_nothing_moves(void **state)
 	w.transport.op = &pausing;
 	for (uint32_t i = 0; i < 20; i++) {
 		now_and_then = i * 7;
-		a = take(&w);
-		b = take(&w);
+		a = snapshot_take(&w);
+		b = snapshot_take(&w);
 		for (uint32_t invariant = 1; invariant <= INVARIANTS; invariant++)
-			if (verdict(invariant, a, b, &e) != GPCI_HOLDS)
+			if (invariant_verdict(invariant, a, b, &e) != GPCI_HOLDS)
 				fail_msg("invariant %u: %s", invariant, e.text);
 		gpci_snapshot_free(a);
 		gpci_snapshot_free(b);
@@ -532,16 +532,16 @@ static void without_rights_or_an_earlier_snapshot_invariants_are_unknown_and_say
 
 	(void)state;
 	world_open(&w, &(struct power_opts){ .load = "mixed", .level = 6 }, NULL, NULL);
-	s = take(&w);
+	s = snapshot_take(&w);
 	for (uint32_t i = 0; i < COUNT(alone); i++) {
-		assert_int_equal(verdict(alone[i].invariant, NULL, s, &e), GPCI_UNKNOWN);
+		assert_int_equal(invariant_verdict(alone[i].invariant, NULL, s, &e), GPCI_UNKNOWN);
 		assert_non_null(strstr(e.text, alone[i].why));
 	}
 	gpci_snapshot_free(s);
 	w.who = 2;
-	s = take(&w);
+	s = snapshot_take(&w);
 	for (uint32_t i = 0; i < COUNT(own); i++) {
-		assert_int_equal(verdict(own[i].invariant, NULL, s, &e), GPCI_UNKNOWN);
+		assert_int_equal(invariant_verdict(own[i].invariant, NULL, s, &e), GPCI_UNKNOWN);
 		assert_non_null(strstr(e.text, own[i].why));
 	}
 	gpci_snapshot_free(s);
@@ -617,7 +617,7 @@ static int64_t ask_long(struct world *w, uint32_t most, uint32_t number, int32_t
 	return (int64_t)r[0];
 }
 
-static uint32_t be(const struct long_guest *g, uint32_t at, uint32_t n)
+static uint32_t guest_be(const struct long_guest *g, uint32_t at, uint32_t n)
 {
 	uint32_t v = 0;
 
@@ -645,13 +645,13 @@ static void a_block_longer_than_4096_bytes_was_cut_without_a_word(void **state)
 	(void)state;
 	open_200_partitions(&w);
 	assert_int_equal(ask_long(&w, 0, 0x20, 0, (struct papr_caller){ .partition = 1 }, &g), H_SUCCESS);
-	assert_int_equal(be(&g, 8, 4), 200);
+	assert_int_equal(guest_be(&g, 8, 4), 200);
 	for (uint32_t i = 0; i < 200; i++)
-		assert_int_equal(be(&g, 32 + 48 * i + 4, 4), i + 1);
+		assert_int_equal(guest_be(&g, 32 + 48 * i + 4, 4), i + 1);
 	/* the profile of practice: the first page */
 	assert_int_equal(ask_long(&w, GPCI_MOST, 0x20, 0, (struct papr_caller){ .partition = 1 }, &g), H_PARAMETER);
-	assert_int_equal(be(&g, 8, 4), (4096 - 32) / 48);
-	assert_int_equal(be(&g, 12, 4), GPCI_BUF_TOO_SMALL);
+	assert_int_equal(guest_be(&g, 8, 4), (4096 - 32) / 48);
+	assert_int_equal(guest_be(&g, 12, 4), GPCI_BUF_TOO_SMALL);
 	world_close(&w);
 	assert_int_equal(mem_live(), 0);
 }
@@ -668,7 +668,7 @@ static void a_long_reply_that_finds_no_memory_is_h_hardware_and_writes_nothing(v
 	assert_int_equal(ask_long(&w, 0, 0x20, 0, (struct papr_caller){ .partition = 1 }, &g), H_HARDWARE);
 	mem_fail_at(0);
 	assert_memory_equal(g.block + GPCI_HEADER, zero, sizeof(zero));
-	assert_int_equal(be(&g, 8, 4), 0);
+	assert_int_equal(guest_be(&g, 8, 4), 0);
 	world_close(&w);
 	assert_int_equal(mem_live(), 0);
 }
@@ -682,8 +682,8 @@ static void capabilities_answered_index_0_and_not_the_callers_id(void **state)
 	open_200_partitions(&w);
 	for (uint16_t q = 1; q <= 200; q += 199) {
 		assert_int_equal(ask_long(&w, 0, 0x40, -1, (struct papr_caller){ .partition = q }, &g), H_SUCCESS);
-		assert_int_equal(be(&g, 4, 4), q);
-		assert_int_equal(be(&g, 8, 4), 1);
+		assert_int_equal(guest_be(&g, 4, 4), q);
+		assert_int_equal(guest_be(&g, 8, 4), 1);
 	}
 	world_close(&w);
 }
@@ -702,7 +702,7 @@ static void the_own_index_of_a_virtual_processor_that_there_is_not_was_answered_
 
 			assert_int_equal(ask_long(&w, 0, by_vp[i], -1, (struct papr_caller){ 1, vp }, &g),
 					 is ? H_SUCCESS : H_PARAMETER);
-			assert_int_equal(be(&g, 8, 4) & 0xffff, is);
+			assert_int_equal(guest_be(&g, 8, 4) & 0xffff, is);
 		}
 	assert_int_equal(ask_long(&w, 0, 0x20, -1, (struct papr_caller){ 1, 3 }, &g),
 			 H_SUCCESS); /* of the partition, whoever asks */
@@ -738,10 +738,10 @@ static void two_readings_of_one_moment_are_told_from_two_that_differ(void **stat
 	(void)state;
 	world_open(&w, &(struct power_opts){ .level = 6 }, NULL, NULL);
 	world_run(&w, 10);
-	a = take(&w);
-	b = take(&w);
+	a = snapshot_take(&w);
+	b = snapshot_take(&w);
 	world_run(&w, 1);
-	c = take(&w);
+	c = snapshot_take(&w);
 	assert_false(gpci_snapshot_moved(a, b));
 	assert_true(gpci_snapshot_moved(b, c));
 	gpci_snapshot_free(a);

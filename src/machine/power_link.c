@@ -1,12 +1,12 @@
 /*
- * power_link.c: how chips are joined, and what is collected now and then.
+ * power_link.c: the cables between chips, and the collection cycles.
  *
- * Chips of a node are joined by W, X, Y, Z, in the order of the others' numbers; nodes by A, B, C, from each chip to the
- * one of the same number.  A cable carries both directions with one counter, so both ends show the same.
+ * Chips of a node are joined by W, X, Y, Z, in the order of the others' numbers; nodes by A, B, C, from each chip to
+ * the one of the same number. A cable carries both directions with one counter, so both ends show the same.
  *
- * A collection cycle publishes links and HPMC of one moment; between two of them everybody reads the same.
- * A new MMCRH counts from the next one on: then HPMC1 and 2 start at 0.  All ones: nothing is collected of HPMC, and
- * its record stands still as the last collection left it, but for MMCRH itself.
+ * A collection cycle publishes links and HPMC of one moment; between two cycles every reading is the same. A new
+ * MMCRH counts from the next cycle on: then HPMC1 and 2 start at 0. All ones: HPMC is not collected, and its record
+ * keeps the values of the last collection, except MMCRH itself.
  */
 #include "machine/power_int.h"
 

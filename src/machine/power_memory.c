@@ -1,17 +1,17 @@
 /*
- * power_memory.c: the memory traffic of a window, and what links and controllers let through of it.
+ * power_memory.c: the memory traffic of a window, limited by links and controllers.
  *
- * A partition moves bytes for each tick of work, to the chips that hold its memory.  A byte for another chip goes over
- * cables: between nodes A to C to the chip of the same number, then W to Z inside that node.  Each cable and each memory
- * controller carries so much in a window and no more.
+ * A partition moves bytes for each tick of work, to the chips that hold its memory. A byte for another chip goes over
+ * cables: between nodes A to C to the chip of the same number, then W to Z inside that node. Each cable and each
+ * memory controller has a capacity for a window.
  *
- *	1. Demand: what all partitions would move and complete if nothing held them up.
- *	2. Where that is more than a cable or a controller can carry, its pace is what it can by what it should.
- *	3. A program touches all of its memory alike, so its pace on a chip is that of the slowest way from there to any of its
- *	   memory. It completes fewer instructions in the same cycles, and moves fewer bytes: its CPI has gone up.
+ *	1. Demand: what all partitions would move and complete without limits.
+ *	2. If that exceeds the capacity of a cable or a controller, its pace is the capacity divided by the demand.
+ *	3. A program accesses all of its memory evenly, so its pace on a chip is that of the slowest path from there to any
+ *	   of its memory. It completes fewer instructions in the same cycles, and moves fewer bytes: its CPI rises.
  *
- * So bytes on cables, bytes at controllers and instructions are of one count, and no cable or controller is ever asked for more
- * than it can.  Waiting below saturation is not modelled.
+ * So bytes on cables, bytes at controllers and instructions come from one count, and no cable or controller ever
+ * carries more than its capacity. Waiting below saturation is not modelled.
  */
 #include "machine/power_int.h"
 

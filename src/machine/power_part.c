@@ -1,10 +1,10 @@
 /*
- * power_part.c: partitions: who is let in, and what cores and memory each has.
+ * power_part.c: partitions: admission, and the cores and memory of each.
  *
- * Cores are shared, or belong to one dedicated partition; entitlements of shared partitions never sum to more than
- * the shared cores, and memory is handed out in blocks, so whatever is let in gets what it was promised.  A
- * change is checked whole before anything of it is done.  What a deleted partition had consumed is kept in a sum,
- * so that processors and partitions always balance.
+ * Cores are shared, or belong to one dedicated partition. Entitlements of shared partitions never sum to more than
+ * the shared cores, and memory is allocated in blocks, so every admitted partition gets what it was promised. A
+ * change is checked whole before any part of it is done. The consumption of deleted partitions is kept in a sum, so
+ * that processors and partitions always balance.
  */
 #include "machine/power_int.h"
 

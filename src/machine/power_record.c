@@ -1,8 +1,8 @@
 /*
  * power_record.c: the records of each request, from the machine's state.
  *
- * Values stand in the order of the field rows of facts/gpci.def.  A request about what this machine has not (GX links,
- * TLBIE) is not available.
+ * Values stand in the order of the field rows of facts/gpci.def. Requests about parts that this machine does not have
+ * (GX links, TLBIE) are not available.
  */
 #include "machine/power_int.h"
 

@@ -13,12 +13,12 @@
 #include "hv/sun4v_guest.h"
 #include "platform/transport.h"
 
-static struct model_opts of(const char *machine)
+static struct model_opts opts_of(const char *machine)
 {
 	return (struct model_opts){ .machine = machine, .level = MODEL_LEVEL_AS_CONFIGURED };
 }
 
-static void opened(struct hv_transport *l, const struct model_opts *o)
+static void transport_opened(struct hv_transport *l, const struct model_opts *o)
 {
 	struct err e = { 0 };
 
@@ -40,13 +40,13 @@ static void each_model_answers_for_its_strands(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++) {
-		struct model_opts o = of(row[i].machine);
+		struct model_opts o = opts_of(row[i].machine);
 		struct sun4v_client *c;
 		struct hv_transport l;
 		struct err e = { 0 };
 
 		o.sockets = row[i].sockets;
-		opened(&l, &o);
+		transport_opened(&l, &o);
 		assert_ptr_equal(l.kind, sun4v_kind(row[i].machine, l.sockets));
 		assert_int_equal(l.strands, row[i].strands);
 		assert_int_equal(l.strands_per_node, row[i].of_node);
@@ -67,12 +67,12 @@ static void a_buffer_at_the_end_of_memory_is_taken_and_one_beyond_is_refused(voi
 		{ 64, 64, true }, { 64, 65, false }, { 63, 64, false },
 		{ 0, 64, false }, { -8, 64, false }, { 64, UINT64_MAX, false },
 	};
-	struct model_opts o = of("power");
+	struct model_opts o = opts_of("power");
 	struct hv_transport l;
 	struct err e = { 0 };
 
 	(void)state;
-	opened(&l, &o);
+	transport_opened(&l, &o);
 	for (size_t i = 0; i < COUNT(row); i++) {
 		uint64_t r[3] = { PAPR_GPCI, l.base + l.bytes - (uint64_t)row[i].from_end, row[i].size };
 
@@ -94,11 +94,11 @@ static void time_passes_in_advance_only(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(machine); i++) {
-		struct model_opts o = of(machine[i]);
+		struct model_opts o = opts_of(machine[i]);
 		struct hv_transport l;
 
 		o.load = strcmp(machine[i], "power") ? "compute" : NULL;
-		opened(&l, &o);
+		transport_opened(&l, &o);
 		assert_int_equal(l.op->now(l.arg), 0);
 		for (uint32_t k = 0; k < 100; k++)
 			l.op->advance(l.arg, 100003);
@@ -110,7 +110,7 @@ static void time_passes_in_advance_only(void **state)
 
 static void an_older_hypervisor_grants_the_older_api(void **state)
 {
-	struct model_opts o = of("batoka");
+	struct model_opts o = opts_of("batoka");
 	struct sun4v_client *c;
 	struct hv_transport l;
 	struct err e = { 0 };
@@ -118,7 +118,7 @@ static void an_older_hypervisor_grants_the_older_api(void **state)
 
 	(void)state;
 	o.old_api = true;
-	opened(&l, &o);
+	transport_opened(&l, &o);
 	assert_int_equal(sun4v_client_open(&c, &l, &e), 0);
 	assert_int_equal(vf_get(c, 0, 2, &value, &e), 0);
 	assert_int_equal(vf_get(c, 0, 18, &value, &e), -TALLY_ENOTSUP);
@@ -128,7 +128,7 @@ static void an_older_hypervisor_grants_the_older_api(void **state)
 
 static void rights_narrow_what_a_guest_may(void **state)
 {
-	struct model_opts o = of("batoka"), w = of("power");
+	struct model_opts o = opts_of("batoka"), w = opts_of("power");
 	struct gpci_table t;
 	struct sun4v_client *c;
 	struct hv_transport l;
@@ -138,14 +138,14 @@ static void rights_narrow_what_a_guest_may(void **state)
 	(void)state;
 	o.rights_given = w.rights_given = true;
 	o.sun4v = (struct sun4v_rights){ .perf = true, .strand = true };
-	opened(&l, &o);
+	transport_opened(&l, &o);
 	assert_int_equal(sun4v_client_open(&c, &l, &e), 0);
 	assert_int_equal(vf_get(c, 0, 0, &value, &e), 0);
 	assert_int_equal(vf_get(c, 0, 1, &value, &e), -TALLY_EPERM);
 	sun4v_client_close(c);
 	transport_close(&l);
 	e = (struct err){ 0 };
-	opened(&l, &w);
+	transport_opened(&l, &w);
 	assert_int_equal(gpci_read(&t, &l, gpci_request_find("dispatch_purr"), 0, &e), -TALLY_EPERM);
 	transport_close(&l);
 }
@@ -184,7 +184,7 @@ static void out_of_memory_opens_nothing(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(machine); i++)
 		for (long n = 1;; n++) {
-			struct model_opts o = of(machine[i]);
+			struct model_opts o = opts_of(machine[i]);
 			struct hv_transport l = { 0 };
 			struct err e = { 0 };
 			int rc;
@@ -266,7 +266,7 @@ static void a_dump_of_0x200_bytes_is_mmu_statistics(void **state)
 static void an_element_size_that_lies_is_not_believed(void **state)
 {
 	const struct gpci_request *b1 = gpci_request(0xb1, 6, 8);
-	struct model_opts o = of("power");
+	struct model_opts o = opts_of("power");
 	struct transport_file f = { 0 };
 	struct gpci_table t;
 	struct hv_transport l;
@@ -275,7 +275,7 @@ static void an_element_size_that_lies_is_not_believed(void **state)
 	uint32_t n;
 
 	(void)state;
-	opened(&l, &o);
+	transport_opened(&l, &o);
 	r[1] = l.base;
 	gpci_ask(l.memory, GPCI_MOST, 0xb1, 0, 0, 8);
 	assert_int_equal(l.op->papr(l.arg, 0, r, &e), 0);

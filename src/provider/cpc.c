@@ -111,6 +111,7 @@ static int cpc_make_probe(struct probes *t, const char *name, uint32_t *id, stru
 	p->arm = ARM_EVENT;
 	p->event = f.ev;
 	p->nevents = f.n;
+	p->has_data = f.has_data;
 	p->source = f.source;
 	*id = p->id;
 	return 0;

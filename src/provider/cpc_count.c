@@ -295,3 +295,12 @@ int prov_count(struct probes *t, const char *text, size_t n, struct prov_count *
 	rc = count_parse(t, s, ret, why);
 	return rc < 0 ? rc : ret->source ? 0 : err_oom(why);
 }
+
+int prov_counter(struct probes *t, const char *text, struct prov_count *ret, struct err *why)
+{
+	const int rc = prov_count(t, text, strlen(text), ret, why);
+
+	if (rc < 0 || ret->ev->counter || ret->ev->type == EVENT_TYPE_SW)
+		return rc;
+	return err_set(why, TALLY_ENOTSUP, "\"%s\" is counted for several CPUs together, not for each one", text);
+}

@@ -50,9 +50,11 @@ static int event_read_machine(struct probes *t, struct cpc_machine **ret, struct
 		return 0;
 	if (k_pmus(probes_opts(t)->sysfs, &v, &n, &e) == -TALLY_ENOMEM)
 		return event_refuse_nomem(why);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
+		m->has_ibs |= !strncmp(v[i].name, "ibs_", 4);
 		if (v[i].core && k < MAX_CORE)
 			v[k++] = v[i];
+	}
 	m->core = v;
 	m->ncore = k;
 	m->known = true;
@@ -493,5 +495,6 @@ int cpc_event(struct probes *t, const struct cpc_spec *spec, struct cpc_found *r
 		return event_refuse_nomem(why);
 	memcpy(ret->ev, s.ev, s.n * sizeof(*ret->ev));
 	ret->n = s.n;
+	ret->has_data = real ? (real->flags & EVENT_DATA) != 0 : m && !m->has_ibs && spec->has_precise && spec->precise;
 	return 0;
 }

@@ -119,7 +119,9 @@ static const struct d_args *gpci_args_make(struct arena *a, const struct gpci_re
 		return NULL;
 	if (r->number == GPCI_REQUEST_affinity_by_partition) /* a record has a row for each domain */
 		args_put_rows(&at, gpci_domain, COUNT(gpci_domain));
-	*args = (struct d_args){ name, f, (uint32_t)(at - f), 0, sizeof(struct gpci_context), NULL, 0 };
+	*args = (struct d_args){
+		.name = name, .field = f, .nfields = (uint32_t)(at - f), .base = 0, .size = sizeof(struct gpci_context)
+	};
 	return args;
 }
 

@@ -19,9 +19,11 @@ static const struct d_field mmustat_members[] = {
 	FIELD(d_hits, "uint64_t"), FIELD(d_ticks, "uint64_t"),
 };
 #undef FIELD
-static const struct d_args mmustat_args = {
-	"struct mmustat_slot", mmustat_members, COUNT(mmustat_members), 0, sizeof(struct mmustat_context), NULL, 0
-};
+static const struct d_args mmustat_args = { .name = "struct mmustat_slot",
+					    .field = mmustat_members,
+					    .nfields = COUNT(mmustat_members),
+					    .base = 0,
+					    .size = sizeof(struct mmustat_context) };
 
 static int mmustat_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg,
 			struct err *why)

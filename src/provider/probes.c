@@ -6,7 +6,7 @@
  * name at all, finds what a listing of its providers shows (each event once, with a
  * usual count; the usual rates), and what was named before.
  * Most probes are unanchored: their module and function are empty, so a description that
- * wants a certain one does not even ask their providers.  Those with functions (each_name) are made all
+ * wants a certain one does not even ask their providers.  Those with places (modules, functions) are made all
  * at once, when one of their names may be meant.
  */
 #include <stdio.h>
@@ -21,8 +21,15 @@ struct probes {
 	struct arena arena;
 	struct probe **probe; /* [id - 1]; each lies in the arena, so pointers to it stay good */
 	uint32_t n, cap;
-	struct map by_name;          /* "provider:module:function:name" */
-	struct cpc_machine *machine; /* cpc.c fills it */
+	struct map by_name;              /* "provider:module:function:name" */
+	struct cpc_machine *machine;     /* cpc.c fills it */
+	struct user_processes processes; /* process.c fills it */
+	struct k_types *types;           /* NULL: what fires is not of this kernel */
+	struct map tracepoints;          /* tracepoint.c fills it */
+	struct map args;                 /* of providers: what an argument is described by -> struct d_args * */
+	int functions;                   /* enum k_functions, UNKNOWN: no trial was made; negative: functions_why */
+	struct err functions_why;
+	uint32_t offered; /* which of providers[] have made all their probes, one bit each */
 };
 
 static const struct provider *const providers[] = {
@@ -30,6 +37,8 @@ static const struct provider *const providers[] = {
 #include "provider/provider.def"
 #undef PROVIDER
 };
+
+static_assert(COUNT(providers) <= 32, "a bit for each");
 
 const struct provider *provider_at(uint32_t i)
 {
@@ -40,6 +49,12 @@ const struct provider *provider_at(uint32_t i)
 static bool probes_keep_string(struct arena *a, const char **s)
 {
 	return !*s || (*s = arena_strdup(a, *s));
+}
+
+/* Whether what fires is of this machine's kernel: not a file of records, a platform with a hypervisor, or the vm. */
+static bool probes_is_here(const struct probes *t)
+{
+	return (!t->opts.records || t->opts.lists) && !t->opts.transport && !t->opts.vm;
 }
 
 int probes_open(struct probes **ret, const struct prov_opts *o)
@@ -54,7 +69,9 @@ int probes_open(struct probes **ret, const struct prov_opts *o)
 		t->opts = *o;
 	t->machine = arena_alloc(&t->arena, sizeof(*t->machine));
 	if (!t->machine || !probes_keep_string(&t->arena, &t->opts.sysfs) ||
-	    !probes_keep_string(&t->arena, &t->opts.conf) || (rc = providers[0]->offer(t, &e)) < 0) {
+	    !probes_keep_string(&t->arena, &t->opts.conf) ||
+	    (probes_is_here(t) && !t->opts.sysfs && k_types_open(&t->types) < 0) ||
+	    (rc = providers[0]->offer(t, &e)) < 0) {
 		probes_close(t);
 		return rc;
 	}
@@ -62,8 +79,11 @@ int probes_open(struct probes **ret, const struct prov_opts *o)
 	return 0;
 }
 
-void probes_set(struct probes *t, uint64_t cpc_min, bool cpc_exclusive)
+void probes_set(struct probes *t, uint64_t cpc_min, bool cpc_exclusive, enum k_functions functions,
+		enum prov_waits waits)
 {
+	t->opts.waits = waits;
+	t->opts.functions = functions;
 	t->opts.cpc_min = cpc_min;
 	t->opts.cpc_exclusive = cpc_exclusive;
 }
@@ -73,8 +93,14 @@ void probes_close(struct probes *t)
 	if (!t)
 		return;
 	map_free(&t->by_name);
+	map_free(&t->args);
+	for (uint32_t i = 0; i < t->processes.n; i++)
+		user_process_close(t->processes.v[i]);
+	mem_free(t->processes.v);
+	map_free(&t->tracepoints);
 	if (t->machine)
 		mem_free(t->machine->core);
+	k_types_close(t->types);
 	mem_free(t->probe);
 	arena_free(&t->arena);
 	mem_free(t);
@@ -87,7 +113,10 @@ const struct probe *probes_get(const struct probes *t, uint32_t id)
 
 const struct d_args *probe_args(const struct probe *p, uint32_t index)
 {
-	return p && p->prov->args_of ? p->prov->args_of(p, index) : NULL;
+	return !p               ? NULL :
+	       p->prov->row     ? point_row_args(p, index) :
+	       p->prov->args_of ? p->prov->args_of(p, index) :
+				  NULL;
 }
 
 uint32_t probes_count(const struct probes *t)
@@ -105,9 +134,41 @@ struct arena *probes_arena(struct probes *t)
 	return &t->arena;
 }
 
+struct k_types *probes_types(const struct probes *t)
+{
+	return t->types;
+}
+
+int probes_functions(struct probes *t, struct err *why)
+{
+	if (t->functions == K_FUNCTIONS_UNKNOWN)
+		t->functions = k_functions_trial(t->types, t->opts.functions, &t->functions_why);
+	return t->functions < 0 && why ? err_set(why, -t->functions, "%s", t->functions_why.text) : t->functions;
+}
+
+const struct err *probes_functions_why(const struct probes *t)
+{
+	return &t->functions_why;
+}
+
 struct cpc_machine *probes_machine(const struct probes *t)
 {
 	return t->machine;
+}
+
+struct map *probes_tracepoints(struct probes *t)
+{
+	return &t->tracepoints;
+}
+
+struct map *probes_args(struct probes *t)
+{
+	return &t->args;
+}
+
+struct user_processes *probes_processes(struct probes *t)
+{
+	return &t->processes;
 }
 
 const struct probe *probes_find(const struct probes *t, const struct provider *p, const char *name)
@@ -119,9 +180,9 @@ const struct probe *probes_find(const struct probes *t, const struct provider *p
 }
 
 /* "provider:module:function:name": one for each of hundreds of probes, so without printf(). */
-static char *probe_key(struct arena *a, const struct provider *p, const char *mod, const char *func, const char *name)
+static char *probe_key(struct arena *a, const char *prov, const char *mod, const char *func, const char *name)
 {
-	const char *const part[] = { p->name, mod, func, name };
+	const char *const part[] = { prov, mod, func, name };
 	size_t n = 0;
 	char *key, *at;
 
@@ -135,10 +196,10 @@ static char *probe_key(struct arena *a, const struct provider *p, const char *mo
 	return key;
 }
 
-struct probe *probes_add_at(struct probes *t, const struct provider *p, const char *mod, const char *func,
-			    const char *name)
+struct probe *probes_add_of(struct probes *t, const struct provider *p, const char *prov_name, const char *mod,
+			    const char *func, const char *name)
 {
-	char *key = probe_key(&t->arena, p, mod, func, name);
+	char *key = probe_key(&t->arena, prov_name, mod, func, name);
 	size_t key_n = key ? strlen(key) : 0;
 	struct probe *pr = key ? map_get(&t->by_name, key, key_n) : NULL, **slot;
 	void **at;
@@ -151,15 +212,35 @@ struct probe *probes_add_at(struct probes *t, const struct provider *p, const ch
 	slot = VEC_NEW(t->probe, t->n, t->cap);
 	if (!slot)
 		return NULL; /* the key stays without a value: as good as absent */
-	*pr = (struct probe){ .id = t->n, .prov = p, .mod = mod, .func = func, .name = key + key_n - strlen(name) };
+	*pr = (struct probe){ .id = t->n,
+			      .prov = p,
+			      .prov_name = prov_name,
+			      .mod = mod,
+			      .func = func,
+			      .name = key + key_n - strlen(name) };
 	*slot = pr;
 	*at = pr;
 	return pr;
 }
 
+struct probe *probes_add_at(struct probes *t, const struct provider *p, const char *mod, const char *func,
+			    const char *name)
+{
+	return probes_add_of(t, p, p->name, mod, func, name);
+}
+
 struct probe *probes_add(struct probes *t, const struct provider *p, const char *name)
 {
 	return probes_add_at(t, p, "", "", name);
+}
+
+static uint32_t provider_bit(const struct provider *p)
+{
+	uint32_t i = 0;
+
+	while (providers[i] != p)
+		i++;
+	return UINT32_C(1) << i;
 }
 
 /* ---- matching ------------------------------------------------------------------- */
@@ -169,25 +250,25 @@ static bool is_pattern(const char *s)
 	return s[strcspn(s, "*?[\\")] != 0;
 }
 
-/* A file of records, or a platform with a hypervisor, has no events of this machine, and the vm no system calls. */
+/* A file of records, or a platform with a hypervisor, has no events of this machine, and the vm nothing that has a place. */
 static bool has_its_events(const struct probes *t, const struct probe *p)
 {
 	const bool elsewhere = t->opts.records || t->opts.transport;
 
-	return p->call ? !elsewhere && !t->opts.vm : p->arm != ARM_EVENT || !elsewhere;
+	return p->prov->has_places || p->place ? probes_is_here(t) : p->arm != ARM_EVENT || !elsewhere;
 }
 
 /* Whether a probe of that provider may be where the description says, and called so. */
 static bool provider_may_have(const struct provider *p, const struct d_probedesc *d)
 {
-	if (!text_glob(d->prov, p->name))
+	if (!text_glob(d->prov, p->name) || p->is_of_process)
 		return false;
-	if (!p->each_name)
+	if (!p->has_places)
 		return text_glob(d->mod, "") && text_glob(d->func, "");
-	for (const char *const *name = p->each_name; *name; name++)
+	for (const char *const *name = p->each_name; name && *name; name++)
 		if (text_glob(d->name, *name))
 			return true;
-	return false;
+	return !p->each_name;
 }
 
 /* of: of that provider alone; NULL: of all. */
@@ -199,9 +280,9 @@ static int match_made(const struct probes *t, const struct provider *of, const s
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct probe *p = t->probe[i];
 
-		if (!text_glob(d->prov, p->prov->name) || !text_glob(d->mod, p->mod) || !text_glob(d->func, p->func) ||
+		if (!text_glob(d->prov, p->prov_name) || !text_glob(d->mod, p->mod) || !text_glob(d->func, p->func) ||
 		    !text_glob(d->name, p->name) || !has_its_events(t, p) || (of && p->prov != of) ||
-		    (p->by_name && strcmp(d->func, p->func)))
+		    (p->by_name && strcmp(d->func, p->func)) || p->is_later)
 			continue;
 		rc = add(arg, p->id);
 		if (rc < 0)
@@ -211,15 +292,31 @@ static int match_made(const struct probes *t, const struct provider *of, const s
 	return found;
 }
 
+/* What a listing of it should show is made; of one with places once, since there is no more. Of one that has too many, what the
+ * description names. */
+static int provider_offer(struct probes *t, const struct provider *p, const struct d_probedesc *d, struct err *e)
+{
+	const uint32_t bit = provider_bit(p);
+	int rc;
+
+	if (p->offer_some)
+		return p->offer_some(t, d, e);
+	rc = p->has_places && (t->offered & bit) ? 0 : p->row ? point_offer_rows(t, p, e) : p->offer(t, e);
+
+	if (rc >= 0)
+		t->offered |= bit;
+	return rc;
+}
+
 /* Asks one provider. Its reason is kept in *why unless the name is a bare word that was meant for
  * nobody in particular. */
 static int probes_ask_provider(struct probes *t, const struct provider *p, const struct d_probedesc *d,
 			       int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
 {
 	struct err e = { 0 };
-	int rc = p->each_name ? p->offer(t, &e) : p->name_probe(t, d->name, add, arg, &e);
+	int rc = p->has_places ? provider_offer(t, p, d, &e) : p->name_probe(t, d->name, add, arg, &e);
 
-	if (p->each_name && rc >= 0)
+	if (p->has_places && rc >= 0)
 		return match_made(t, p, d, add, arg);
 	if (rc == -TALLY_ENOMEM)
 		return err_oom(why);
@@ -262,7 +359,7 @@ static int offer_matching(struct probes *t, const struct d_probedesc *d, struct 
 
 	for (size_t i = 0; i < COUNT(providers) && rc >= 0; i++)
 		if (provider_may_have(providers[i], d))
-			rc = providers[i]->offer(t, why);
+			rc = provider_offer(t, providers[i], d, why);
 	return rc;
 }
 
@@ -272,7 +369,11 @@ static int why_nothing_matches(const struct probes *t, const struct d_probedesc 
 	int rc = 0;
 
 	for (size_t i = 0; i < COUNT(providers) && *d->prov && rc == 0; i++)
-		if (providers[i]->why_none && text_glob(d->prov, providers[i]->name))
+		if (!text_glob(d->prov, providers[i]->name))
+			continue;
+		else if (providers[i]->row)
+			rc = point_row_why_none(providers[i], t, d, why);
+		else if (providers[i]->why_none)
 			rc = providers[i]->why_none(t, d, why);
 	return rc;
 }
@@ -308,7 +409,8 @@ static int no_place(const struct d_probedesc *d, struct err *why)
 		names[i] = providers[i]->name;
 		known |= text_glob(d->prov, names[i]);
 		place |= provider_may_have(providers[i], d) ||
-			 (*d->prov && text_glob(d->prov, names[i]) && providers[i]->each_name);
+			 (*d->prov && text_glob(d->prov, names[i]) &&
+			  (providers[i]->has_places || providers[i]->is_of_process));
 	}
 	if (!known) {
 		rc = prov_misspelt("provider", d->prov, TEXT_NAMES(names, COUNT(names)), why);
@@ -329,11 +431,39 @@ int probes_provider(const struct probes *t, const char *name, struct err *why)
 	return rc < 0 ? rc : why_nothing_matches(t, &d, why);
 }
 
+/* Asks the providers of processes: how many, 0 when the description is not for them, negative with the first's reason. */
+static int match_process(struct probes *t, const struct d_probedesc *d, int (*add)(void *arg, uint32_t id), void *arg,
+			 struct err *why)
+{
+	struct err first = { 0 };
+	int found = 0;
+
+	for (size_t i = 0; i < COUNT(providers); i++) {
+		struct err e = { 0 };
+		int rc = providers[i]->match ? providers[i]->match(t, d, add, arg, &e) : 0;
+
+		if (rc < 0 && (!e.code || rc == -TALLY_ENOMEM)) { /* the caller's own */
+			*why = e;
+			return rc;
+		}
+		if (rc < 0 && !first.code)
+			first = e;
+		found += rc > 0 ? rc : 0;
+	}
+	if (!found && first.code)
+		*why = first;
+	return found || !first.code ? found : -first.code;
+}
+
 int probes_match(struct probes *t, const struct d_probedesc *desc, int (*add)(void *arg, uint32_t id), void *arg,
 		 struct err *why)
 {
 	struct err reason = { 0 };
-	int rc = no_place(desc, why);
+	int rc = match_process(t, desc, add, arg, why);
+
+	if (rc)
+		return rc;
+	rc = no_place(desc, why);
 
 	if (rc < 0)
 		return rc;
@@ -352,10 +482,11 @@ int probes_match(struct probes *t, const struct d_probedesc *desc, int (*add)(vo
 
 int probes_offer(struct probes *t, struct err *e)
 {
+	static const struct d_probedesc all = { .prov = "", .mod = "", .func = "", .name = "" };
 	int rc = 0;
 
 	for (size_t i = 0; i < COUNT(providers) && rc >= 0; i++)
-		rc = providers[i]->offer(t, e);
+		rc = provider_offer(t, providers[i], &all, e);
 	return rc;
 }
 

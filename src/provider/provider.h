@@ -15,32 +15,61 @@
 #include "facts/syscall.h"
 #include "hv/sun4v_guest.h"
 #include "kernel/kernel.h"
+#include "symbol/symbol.h"
 
 /* What makes a probe fire. */
 enum prov_arm {
 	ARM_BEGIN,
 	ARM_END,
 	ARM_ERROR,
-	ARM_TICK,   /* a timer of the tracer's, every tick_ns */
-	ARM_EVENT,  /* each of its perf events */
-	ARM_ENTRY,  /* its system call begins ... */
-	ARM_RETURN, /* ... or ends */
-	ARM_RECORD, /* a record of a trace */
-	ARM_SAMPLE, /* a reading every tick_ns of the platform's time, by its provider's begin and fire */
+	ARM_TICK,        /* a timer of the tracer's, every tick_ns */
+	ARM_EVENT,       /* each of its perf events */
+	ARM_ENTRY,       /* its system call begins ... */
+	ARM_RETURN,      /* ... or ends */
+	ARM_POINT,       /* one of its tracepoints */
+	ARM_USER_ENTRY,  /* a function of a process is called ... */
+	ARM_USER_RETURN, /* ... or returns */
+	ARM_USER_PLACE,  /* an instruction of a process */
+	ARM_RECORD,      /* a record of a trace */
+	ARM_SAMPLE,      /* a reading every tick_ns of the platform's time, by its provider's begin and fire */
 };
 
+/* A file that a process maps executable. */
+struct user_file {
+	uint64_t inode;
+	int fd; /* kept open */
+	const char *path, *mod;
+	bool is_program;
+	struct sym_code *code;
+};
+/* Where in a process a probe is; it may be at several places of a file. */
+struct user_place {
+	const struct user_place *next;
+	uint32_t pid;
+	const struct user_file *file;
+	uint64_t offset, semaphore; /* in the file; semaphore 0: none */
+	bool by_pattern;            /* nobody asked for it in particular */
+	bool refused;               /* most likely, by the kernel: its instruction is of that kind */
+	struct bpf_place b;
+};
 struct probe {
 	uint32_t id;
 	const struct provider *prov;
+	const char *prov_name; /* with the process id, where the probe is of a process; else the provider's */
 	const char *mod, *func, *name;
 	uint8_t arm;      /* enum prov_arm */
 	uint64_t tick_ns; /* ARM_TICK, ARM_SAMPLE */
 	struct k_event *event;
+	bool has_data;                  /* ARM_EVENT: arg2 is the address of the data that it is about */
 	uint32_t nevents;               /* ARM_EVENT: usually one; on hybrid CPUs one per PMU */
 	const struct syscall_row *call; /* ARM_ENTRY, ARM_RETURN */
-	bool by_name;                   /* no pattern and no list has it: its function must be named */
-	const void *data;               /* its provider's own: which request, register or record it is about */
-	const char *source;             /* where its meaning comes from, for -lv: "perf software event cpu-clock" */
+	const struct bpf_point *point;  /* ARM_POINT */
+	uint32_t npoints;
+	const struct user_place *place; /* ARM_USER_* */
+	bool is_later;      /* it stands for those of a description that come to be while it waits: it never fires */
+	bool by_name;       /* no pattern and no list has it: its function must be named */
+	const void *data;   /* its provider's own: which request, register or record it is about */
+	const char *source; /* where its meaning comes from, for -lv: "perf software event cpu-clock" */
 };
 
 enum stab {
@@ -58,17 +87,27 @@ struct stability {
 	uint8_t name, data, dep;
 }; /* enum stab, stab, dep */
 
+/* Which descriptions wait for files that processes map later (probes_look_again()): none; those that match something already; all. */
+enum prov_waits { WAITS_NONE, WAITS_MATCHED, WAITS_ALL };
+
 struct probes; /* the table of all probes made so far */
+struct user_wait;
 struct prov_opts {
 	uint64_t cpc_min; /* least COUNT; 0 = from /etc/tally/dcpc.conf, else 5000 */
 	bool cpc_exclusive;
-	const char *sysfs;              /* fake /sys for tests: what it has counts, nothing is opened */
-	const char *conf;               /* configuration file; NULL = /etc/tally/dcpc.conf */
-	bool records;                   /* there is a source of records: --on FILE */
-	bool vm;                        /* programs run in the vm, where nothing of this machine fires */
+	const char *sysfs; /* fake /sys for tests: what it has counts, nothing is opened */
+	const char *conf;  /* configuration file; NULL = /etc/tally/dcpc.conf */
+	bool records;      /* there is a source of records: --on FILE */
+	bool lists;        /* nothing will fire: probes of this kernel are wanted beside those of records */
+	bool vm;           /* programs run in the vm, where nothing of this machine fires */
 	struct hv_transport *transport; /* to a hypervisor: --on power, batoka ...; NULL: none */
 	struct sun4v_client *sun4v;     /* its guest, when it is sun4v's; else NULL */
-	bool one_enabling;              /* tests: act as a PMU that can't tell which counter overflowed */
+	/* Processes may not run their own code yet (the command of -c): called before one is looked at. 0, or negative with words. */
+	int (*process_ready)(void *arg, uint32_t pid, struct err *why);
+	void *process_arg;
+	enum k_functions functions; /* how the kernel's are to be probed */
+	enum prov_waits waits;
+	bool one_enabling; /* tests: act as a PMU that can't tell which counter overflowed */
 };
 /* ---- ARM_SAMPLE: what is read every so often -------------------------------------- */
 /* Whom all samples of a run read, and who takes what they read. */
@@ -95,17 +134,31 @@ struct provider {
 	const char *help;    /* one line */
 	bool has_bare_names; /* a word without PROVIDER::: and without a dash may be meant for it, as BEGIN */
 	bool is_alone;       /* its names are nobody else's: who has found one need not ask on */
+	bool is_of_process;  /* its probes' providers have a process id in their names, and `match` finds them */
 	bool is_long;        /* a search leaves its probes out that does not ask for probes by a colon */
-	/* Its probes have a module and a function, and these names, the last one NULL; offer makes them all. NULL: a name is all. */
-	const char *const *each_name;
-	const char *model; /* what --on may name to have what its probes fire for; NULL: no model is needed */
+	bool has_places; /* its probes have a module, maybe a function, and offer makes them all; else a name is all */
+	const char *const
+		*each_name; /* they have these names and no other, the last one NULL; NULL: not known beforehand */
+	const char *model;  /* what --on may name to have what its probes fire for; NULL: no model is needed */
 	struct stability provider, module, function, names, args;
-	/* Without each_name. A literal name: makes (or finds) its probes. Returns how many; 0 when the name is not the provider's;
+	/* Its probes, when the kernel's tracepoints make them: then offer, why_none and args_of are empty. */
+	const struct point_row *row;
+	uint32_t nrows;
+	/* Without has_places. A literal name: makes (or finds) its probes. Returns how many; 0 when the name is not the provider's;
 	 * negative with the reason in words ("count 100 is below the minimum of 5000"). */
 	int (*name_probe)(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg,
 			  struct err *why);
+	/* is_of_process. Of a description whose provider ends in a number, or may be a pattern of such: makes (or finds) its probes. How many; 0
+	 * and no words when the description is of another provider; negative with the reason. */
+	int (*match)(struct probes *t, const struct d_probedesc *d, int (*add)(void *arg, uint32_t id), void *arg,
+		     struct err *why);
+	/* is_of_process. The same in a file that a process maps later. */
+	int (*match_file)(struct probes *t, const struct user_wait *w, const struct user_file *f,
+			  int (*add)(void *arg, uint32_t id), void *arg, struct err *why);
 	/* Makes what a listing should show (cpc: one probe per event). */
 	int (*offer)(struct probes *t, struct err *e);
+	/* In place of it, where there are too many: those that the description names. */
+	int (*offer_some)(struct probes *t, const struct d_probedesc *d, struct err *e);
 	/* Why a pattern, or a provider alone, may find nothing on this platform: negative with the words, 0: no special
 	 * reason. An empty slot: there is none. */
 	int (*why_none)(const struct probes *t, const struct d_probedesc *d, struct err *why);
@@ -131,7 +184,8 @@ const struct d_args *probe_args(const struct probe *p, uint32_t index);
 int probes_open(struct probes **ret, const struct prov_opts *o);
 void probes_close(struct probes *t);
 /* What a script's own pragmas say comes when the table is open already, and before names are looked up. */
-void probes_set(struct probes *t, uint64_t cpc_min, bool cpc_exclusive);
+void probes_set(struct probes *t, uint64_t cpc_min, bool cpc_exclusive, enum k_functions functions,
+		enum prov_waits waits);
 const struct probe *probes_get(const struct probes *t, uint32_t id); /* NULL past the last */
 uint32_t probes_count(const struct probes *t);                       /* ids are 1 .. count */
 /* A description, globs and all, as the compiler's callback wants it (d_env.probes). */
@@ -147,6 +201,11 @@ struct probe *probes_add_at(struct probes *t, const struct provider *p, const ch
 			    const char *name);
 const struct prov_opts *probes_opts(const struct probes *t);
 struct arena *probes_arena(struct probes *t);
+/* The kernel's types, as the probes' arguments name them; NULL: what fires is not of this kernel. */
+struct k_types *probes_types(const struct probes *t);
+/* How this kernel lets its functions be probed, after a trial: enum k_functions; negative with the reason. */
+int probes_functions(struct probes *t, struct err *why);
+const struct err *probes_functions_why(const struct probes *t); /* of a trial that failed; code 0: none has */
 /* Whether these enabled probes may be enabled together (decision: counters that can't tell which overflowed).
  * 0, or -TALLY_EBUSY with the reason. */
 int probes_compatible(const struct probes *t, const uint32_t *ids, uint32_t n, struct err *why);
@@ -165,6 +224,27 @@ struct prov_count {
 /* n bytes at text. What is in *ret lives as long as t. -TALLY_EINVAL: there is no such event, with the nearest;
  * -TALLY_ENOTSUP: it is known, but not to be had here. Nothing is opened. */
 int prov_count(struct probes *t, const char *text, size_t n, struct prov_count *ret, struct err *why);
+/* The same of an event that each CPU counts for itself: -TALLY_ENOTSUP where one counts for several of them. */
+int prov_counter(struct probes *t, const char *text, struct prov_count *ret, struct err *why);
+/* ---- files that a process maps later (later.c) ----------------------------------------- */
+/* A description of a process that waits for more files. */
+struct user_wait {
+	const struct user_wait *next;
+	const struct provider *prov;
+	uint32_t pid;
+	const char *prov_name;
+	struct d_probedesc d;
+	uint32_t stand_in
+		[3]; /* of ARM_USER_ENTRY + i: the probe whose clauses are the description's; 0: it means none of that kind */
+};
+const struct user_wait *probes_waits(const struct probes *t); /* NULL: there is none */
+/* Where the process calls when it has mapped a library, and its file: false: it has no dynamic loader. */
+bool probes_loader(struct probes *t, uint32_t pid, const struct user_file **file, uint64_t *offset);
+/* Process `in`, pid itself or one that it forked, maps more files by now: found() for each probe of a description that waits, each may be
+ * named several times. 0, what found() returns if that is negative, or -TALLY_ENOMEM. A process that has ended maps nothing. */
+int probes_look_again(struct probes *t, uint32_t pid, uint32_t in,
+		      int (*found)(void *arg, const struct user_wait *w, const struct user_file *f, uint32_t id),
+		      void *arg, struct err *why);
 const char *stab_text(unsigned stab); /* "Evolving" */
 const char *dep_text(unsigned dep);   /* "Common" */
 

@@ -14,6 +14,32 @@
 /* "no probe "tikc"; did you mean tick?": -TALLY_ENOPROBE; 0 and no words when none of the names is near. what: "probe". */
 int prov_misspelt(const char *what, const char *word, struct text_names names, struct err *why);
 
+/* ---- what providers of the kernel's tracepoints share (tracepoint.c) ------------- */
+/* Makes a probe for each tracepoint of the kernel and its modules, called as that is. */
+int point_offer_all(struct probes *t, const struct provider *prov, struct err *e);
+/* Why there can be none at all: 0: there can. */
+int point_not_here(const struct provider *prov, const struct probes *t, struct err *why);
+/* A probe that comes about at tracepoints: a row without points, or with one that this kernel has not, is no probe of it. */
+struct point_row {
+	const char *name;
+	struct bpf_point point[8]; /* the first, and the others that are named: each fires it */
+	const struct d_args *args;
+	uint32_t nargs;
+	const char *lacks; /* what the kernel has to have; NULL: the tracepoints */
+};
+#define POINT_ARGS(array) .args = array, .nargs = COUNT(array)
+int point_offer_rows(struct probes *t, const struct provider *prov, struct err *e);
+int point_row_why_none(const struct provider *prov, const struct probes *t, const struct d_probedesc *d,
+		       struct err *why);
+const struct d_args *point_row_args(const struct probe *p, uint32_t index);
+/* By name: how many arguments a tracepoint has, and 1. Empty until somebody asks. */
+struct map *probes_tracepoints(struct probes *t);
+/* What an argument of that number and type of the kernel's is: one for all of them; NULL: no memory. */
+const struct d_args *point_describe(struct probes *t, uint64_t type, uint32_t index);
+const struct d_args *point_args(const struct probe *p, uint32_t index);
+/* Why none of its probes matches. */
+int point_why_none(const struct provider *prov, const struct probes *t, const struct d_probedesc *d, struct err *why);
+
 /* ---- what providers of hypervisors' counters share (sample.c) ------------------- */
 #define SAMPLE_USUAL "1s" /* interval of the probes of a listing */
 #define SAMPLE_WORD 64u   /* longest word before the interval, with its NUL */
@@ -41,13 +67,62 @@ int sample_why_none(const struct provider *prov, bool is_there, struct err *why)
 /* "10ms", or a rate: nanoseconds between firings. -TALLY_EINVAL names what is wrong. */
 int prov_interval(const char *text, uint64_t *ns, struct err *why);
 
+/* Adds a probe whose provider is called other than *p is, or finds it. The texts are not copied. */
+struct probe *probes_add_of(struct probes *t, const struct provider *p, const char *prov_name, const char *mod,
+			    const char *func, const char *name);
+
+/* ---- the code of processes (process.c) -------------------------------------------- */
+struct user_process {
+	uint32_t pid;
+	struct user_file *file;
+	uint32_t nfiles;
+	struct user_file **late; /* that came later */
+	uint32_t nlate, cap_late;
+};
+struct user_processes {
+	struct user_process **v;
+	uint32_t n, cap;
+	const struct user_wait *wait;
+};
+struct user_processes *probes_processes(struct probes *t);
+/* "pid123": where its digits begin, and the process; NULL: the name ends in no process id. */
+const char *user_process_of(const char *prov, uint32_t *pid);
+/* Looks at a process, once. -TALLY_EINVAL: there is none; -TALLY_EPERM: it is another user's; -TALLY_ENOMEM. */
+int user_process(struct probes *t, uint32_t pid, struct user_process **ret, struct err *why);
+void user_process_close(struct user_process *p);
+/* Opens a file that process pid maps; false: it can't be read, or is no ELF file. */
+bool user_file_open(struct user_file *f, uint32_t pid);
+/* Has the description wait, of which so many probes were found (or what was wrong): probes of the kinds (bit i: ARM_USER_ENTRY + i) that stand for those that come are added. */
+int user_wait_add(struct probes *t, const struct provider *prov, const char *prov_name, const struct user_process *p,
+		  const struct d_probedesc *d, uint32_t kinds, int found, int (*add)(void *arg, uint32_t id), void *arg,
+		  struct err *why);
+/* Whether a module of a description means that file: its name, its name before .so, its path, a.out. */
+bool user_file_is(const struct user_file *f, const char *mod);
+bool user_is_pattern(const char *s); /* or empty */
+bool user_code_is_ours(const struct user_file *f);
+/* Each is negative, with words. prov: of the provider. */
+int user_no_module(const struct user_process *p, const char *prov, const char *mod, struct err *why);
+int user_not_ours(const struct user_process *p, const struct user_file *f, struct err *why);
+int user_elsewhere(const struct probes *t, const char *prov, struct err *why); /* 0: processes are here */
+
+/* How long the instruction at p is, of which n bytes are there; 0: that is not known (insn.c). */
+uint32_t user_insn_length(enum sym_machine machine, const uint8_t *p, size_t n);
+/* Whether no kernel that we know places a probe on it. */
+bool user_insn_is_refused(enum sym_machine machine, const uint8_t *p, size_t n);
+
+/* Where the arguments of a static probe lie, as its note says it (operand.c): how many, of which the first OPERANDS_MOST are in to. */
+uint8_t usdt_operands(enum sym_machine machine, const char *args, struct bpf_operand to[static OPERANDS_MOST]);
+
 /* ---- what cpc has found out about the machine, once per table of probes -------- */
 struct cpc_machine {
 	bool known;
 	struct k_pmu *core; /* the core PMUs */
 	uint32_t ncore;
+	bool has_ibs; /* AMD: precise events are samples of operations, and not all of them touch memory */
 };
 struct cpc_machine *probes_machine(const struct probes *t);
+/* Descriptions of arguments, by what their provider likes: two probes that share one may be in one clause. */
+struct map *probes_args(struct probes *t);
 /* The probe of that name, if it was made. */
 const struct probe *probes_find(const struct probes *t, const struct provider *p, const char *name);
 
@@ -84,6 +159,7 @@ int cpc_parse(const char *name, struct cpc_spec *ret, struct err *why);
 struct cpc_found {
 	struct k_event *ev;
 	uint32_t n;
+	bool has_data; /* each firing has the address of its data */
 	const char *source;
 };
 int cpc_event(struct probes *t, const struct cpc_spec *spec, struct cpc_found *ret, struct err *why);

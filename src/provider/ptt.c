@@ -60,9 +60,16 @@ static const struct d_field transaction_members[] = {
 #undef FIELD
 
 static const struct d_args arguments[] = {
-	{ "struct tlp", tlp_members, COUNT(tlp_members), 0, offsetof(struct ptt_record, transaction), NULL, 0 },
-	{ "struct tlp_transaction", transaction_members, COUNT(transaction_members),
-	  offsetof(struct ptt_record, transaction), sizeof(struct tlp_transaction), NULL, 0 },
+	{ .name = "struct tlp",
+	  .field = tlp_members,
+	  .nfields = COUNT(tlp_members),
+	  .base = 0,
+	  .size = offsetof(struct ptt_record, transaction) },
+	{ .name = "struct tlp_transaction",
+	  .field = transaction_members,
+	  .nfields = COUNT(transaction_members),
+	  .base = offsetof(struct ptt_record, transaction),
+	  .size = sizeof(struct tlp_transaction) },
 };
 
 static const struct d_args *ptt_args(const struct probe *p, uint32_t index)

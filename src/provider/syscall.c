@@ -115,6 +115,7 @@ const struct provider prov_syscall = {
 	.name = "syscall",
 	.help = "system calls: entry with the arguments, return with the result",
 	.is_long = true,
+	.has_places = true,
 	.each_name = syscall_names,
 	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_COMMON },
 	.module = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },

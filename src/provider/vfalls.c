@@ -24,9 +24,11 @@ static const struct d_field vf_members[] = {
 };
 #undef STRUCT
 #undef FIELD
-static const struct d_args vf_args = {
-	"struct vfalls_register", vf_members, COUNT(vf_members), 0, sizeof(struct vf_context), NULL, 0
-};
+static const struct d_args vf_args = { .name = "struct vfalls_register",
+				       .field = vf_members,
+				       .nfields = COUNT(vf_members),
+				       .base = 0,
+				       .size = sizeof(struct vf_context) };
 
 static bool vfalls_is_event(const char *word)
 {

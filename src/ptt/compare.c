@@ -1,18 +1,21 @@
 /*
- * compare.c: what changed between two traces, and what of it is no chance.
+ * compare.c: what changed between two traces, and which changes are significant.
  *
- * Two traces are hardly ever of one length, so what grows with length is compared per thousand ticks, and what is a part of
- * something as a share.  Of latencies the mean is compared, which is exact; the mean without the 5 % at either end, which a few slow
- * requests don't move; and percentiles, to a fraction of a bucket.
+ * Two traces hardly ever have the same length. So figures that grow with length are compared per thousand ticks, and
+ * parts of a whole as shares. For latencies the exact mean is compared; the mean without the 5 % at either end, which
+ * a few slow requests do not move; and percentiles, to a fraction of a bucket.
  *
- * Two traces of one load differ in every figure.  A figure is a finding when chance does as much so seldom (compare_chance.c)
- * that of all figures together one is taken for a finding in one comparison of a thousand (Holm's way), and when it is
- * worth a word.  Findings come in the order of what has changed at least, their error taken off; the rest by how
- * improbable it is, and last what nobody can judge.
+ * Two traces of one load differ in every figure. A difference is a finding if it is large enough to matter, and if
+ * chance alone makes one so rarely (compare_chance.c) that over all figures together at most one comparison in a
+ * thousand reports a false finding (Holm's procedure). Findings are ordered by the least change that their error
+ * allows, the other figures by their p-value; figures that cannot be judged come last.
  *
- * Who shares a link waits for the others.  Where a requester asks for more, the others of its device wait longer: it is the cause and
- * they are consequences.  That is claimed when the signs fit and when within the traces, too, they wait longer in blocks in which the
- * link, or that requester, carries more; else nothing is claimed.
+ * Where records may be missing, values may be off. Errors that missing records look like are not judged then. As many
+ * latencies may be of wrong pairs as there are signs of it, so each figure of latencies may be off by as much as that many can move it.
+ *
+ * Requesters on one link wait for each other. If one requester sends more, the others of its device wait longer: it
+ * is the cause, they are consequences. That is claimed only if the signs fit, and if within both traces, too, the
+ * others wait longer in blocks in which the link, or that requester, carries more. Otherwise no cause is named.
  */
 #include <math.h>
 #include <stdio.h>
@@ -64,6 +67,8 @@ static struct figure *change_add(struct changes *c, const char *unit, const stru
 	if (x == NULL)
 		return NULL;
 	*x = (struct figure){ .g = compare_growth(a, b) };
+	x->is.about_a = c->a->may_miss;
+	x->is.about_b = c->b->may_miss;
 	va_start(ap, fmt);
 	vsnprintf(x->is.what, sizeof(x->is.what), fmt, ap);
 	va_end(ap);
@@ -167,16 +172,29 @@ static void compare_part(struct changes *c, const char *unit, part_fn *num, part
 	change_add(c, unit, &a, &b, "%s", what);
 }
 
-/* A limit that sizes show: a larger one is certain when there would have been such packets by chance, too. */
-static void compare_limit(struct changes *c, unsigned size, uint32_t a, uint32_t b, const char *what)
+/* Of the kinds of packets from `first` to `last` (PTT_SIZE_*), in DWs; 0: there is none. */
+static uint32_t largest_size(const struct ptt_report *r, unsigned first, unsigned last)
 {
-	struct sample sa = { .value = a, .df = 1000, .exposure = (double)c->a->records },
-		      sb = { .value = b, .df = 1000, .exposure = (double)c->b->records };
+	uint32_t most = 0;
 
-	for (uint32_t n = (a < b ? a : b) / 4 + 1; c->a->size && c->b->size && n <= 1024; n++) {
-		sa.events += (double)c->a->size[size][n];
-		sb.events += (double)c->b->size[size][n];
-	}
+	for (unsigned k = first; r->size && k <= last; k++)
+		for (uint32_t n = 1024; n > most; n--)
+			most = r->size[k][n] ? n : most;
+	return most;
+}
+
+/* A larger size is certain when there would have been such packets by chance, too. */
+static void compare_largest(struct changes *c, unsigned first, unsigned last, const char *what)
+{
+	const uint32_t a = largest_size(c->a, first, last), b = largest_size(c->b, first, last);
+	struct sample sa = { .value = 4 * a, .df = 1000, .exposure = (double)c->a->records },
+		      sb = { .value = 4 * b, .df = 1000, .exposure = (double)c->b->records };
+
+	for (unsigned k = first; c->a->size && c->b->size && k <= last; k++)
+		for (uint32_t n = (a < b ? a : b) + 1; n <= 1024; n++) {
+			sa.events += (double)c->a->size[k][n];
+			sb.events += (double)c->b->size[k][n];
+		}
 	change_add(c, "bytes", &sa, &sb, "%s", what);
 }
 
@@ -189,9 +207,32 @@ static void compare_sizes(struct changes *c)
 {
 	const struct ptt_split *a = &c->a->split, *b = &c->b->split;
 
-	compare_limit(c, PTT_SIZE_WRITE, a->mps, b->mps, "largest payload");
-	compare_limit(c, PTT_SIZE_READ, a->mrrs, b->mrrs, "largest read request");
+	compare_largest(c, PTT_SIZE_WRITE, PTT_SIZE_COMPLETION, "largest payload");
+	compare_largest(c, PTT_SIZE_READ, PTT_SIZE_READ, "largest read request");
 	compare_figure(c, "bytes", a->rcb, b->rcb, "read completion boundary");
+}
+
+/* Whether missing records look like that error. */
+static bool is_like_missing(enum ptt_fault f)
+{
+	return f == PTT_FAULT_UNANSWERED || f == PTT_FAULT_REUSED || f == PTT_FAULT_UNEXPECTED_CPL;
+}
+
+static void compare_faults(struct changes *c)
+{
+	const bool may_miss = c->a->may_miss || c->b->may_miss;
+
+	for (unsigned f = 0; f < PTT_FAULTS; f++) {
+		const uint32_t n = c->n;
+
+		compare_part(c, "per 1000", part_fault, part_tlps, f, true, ptt_fault_name((enum ptt_fault)f));
+		if (c->n == n || !may_miss || !is_like_missing((enum ptt_fault)f))
+			continue;
+		struct figure *x = &c->v[n];
+		x->g.df = 0;
+		x->is.chance = 1;
+		x->is.error = (double)INFINITY;
+	}
 }
 
 static void compare_whole(struct changes *c)
@@ -200,8 +241,7 @@ static void compare_whole(struct changes *c)
 	compare_part(c, "per 1000 ticks", part_useful, part_ticks, 0, false, "payload");
 	compare_part(c, "per 1000", part_useful, part_link, 0, false, "link efficiency");
 	compare_part(c, "per 1000", part_relaxed, part_tlps, 0, true, "relaxed ordering");
-	for (unsigned f = 0; f < PTT_FAULTS; f++)
-		compare_part(c, "per 1000", part_fault, part_tlps, f, true, ptt_fault_name((enum ptt_fault)f));
+	compare_faults(c);
 }
 
 static void compare_types(struct changes *c)
@@ -349,6 +389,35 @@ static void latency_figure(struct figure *x, enum of of, const struct ptt_hist *
 	x->is.latency_b = b;
 }
 
+/* How many latencies may be of requests and completions that do not belong together. */
+static double wrong_pairs(const struct ptt_report *r)
+{
+	if (!r->may_mispair)
+		return 0;
+	return (double)(r->fault_count[PTT_FAULT_UNEXPECTED_CPL] + r->fault_count[PTT_FAULT_REUSED] + r->misfits +
+			r->broken + r->gaps + 1);
+}
+
+/* How far so many of h may move the mean; or the percentile, whose rank they move. */
+static double moved_mean(const struct ptt_hist *h, double wrong)
+{
+	return wrong < (double)h->n ? wrong / (double)h->n * (double)(h->most - h->least) : (double)h->most;
+}
+
+static double moved_place(const struct ptt_hist *h, double wrong, unsigned place)
+{
+	const double share = wrong / (double)h->n, at = shares[place];
+
+	if (wrong == 0)
+		return 0;
+	if (place == PTT_AT_MIDDLE)
+		return share < 1 ? share / 0.9 * (ptt_hist_quantile(h, 0.95) - ptt_hist_quantile(h, 0.05)) :
+				   (double)h->most;
+	const double low = ptt_hist_quantile(h, at > share ? at - share : 0),
+		     high = ptt_hist_quantile(h, at + share < 1 ? at + share : 1), is = ptt_hist_quantile(h, at);
+	return high - is > is - low ? high - is : is - low;
+}
+
 static void compare_latency(struct changes *c, const struct ptt_hist *a, const struct ptt_hist *b,
 			    const struct ptt_track *ta, const struct ptt_track *tb, const struct ptt_requester_row *ra,
 			    const struct ptt_requester_row *rb, const char *of)
@@ -359,6 +428,7 @@ static void compare_latency(struct changes *c, const struct ptt_hist *a, const s
 	} place[PTT_PLACES] = {
 		{ "middle 90 %", 40 }, { "p10", 200 }, { "p50", 40 }, { "p90", 200 }, { "p99", 2000 },
 	};
+	const double wrong_a = wrong_pairs(c->a), wrong_b = wrong_pairs(c->b);
 	double at_a[PTT_PLACES], at_b[PTT_PLACES];
 
 	if (a == NULL || b == NULL || a->n == 0 || b->n == 0)
@@ -368,12 +438,16 @@ static void compare_latency(struct changes *c, const struct ptt_hist *a, const s
 	struct sample sa = mean_of(ta), sb = mean_of(tb);
 	sa.value = (double)a->sum / (double)a->n;
 	sb.value = (double)b->sum / (double)b->n;
+	sa.grain += moved_mean(a, wrong_a);
+	sb.grain += moved_mean(b, wrong_b);
 	latency_figure(change_add(c, "ticks", &sa, &sb, "%s mean", of), OF_MEAN, a, b, ra, rb);
 	for (unsigned k = 0; k < PTT_PLACES; k++) {
 		if (a->n < place[k].least || b->n < place[k].least)
 			continue;
 		sa = place_of(a, ta, k, at_a[k]);
 		sb = place_of(b, tb, k, at_b[k]);
+		sa.grain += moved_place(a, wrong_a, k);
+		sb.grain += moved_place(b, wrong_b, k);
 		struct figure *x = change_add(c, "ticks", &sa, &sb, "%s %s", of, place[k].name);
 		double chance =
 			x && k != PTT_AT_MIDDLE ? chance_by_ranks(a, b, ta, tb, shares[k], at_a[k], at_b[k]) : 0;

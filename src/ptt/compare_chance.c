@@ -1,14 +1,14 @@
 /*
- * compare_chance.c: how far a figure of a trace can be trusted.
+ * compare_chance.c: the error of a figure of a trace.
  *
- * A trace is a sample of what the load does, and how good a sample is told by its blocks (stats_track.c).  A figure is a sum over
- * another (bytes over ticks, latencies over requests), and its error follows from what each block is off by; blocks that
- * follow each other may still be alike, so their covariances are added when that makes the error larger.  What is rare is
- * seen in few blocks, which then say little: there a count is also held against Poisson's law, and the less certain answer
- * holds.
+ * A trace is a sample of what the load does. How much a figure varies between the blocks of the trace (stats_track.c)
+ * gives its error. A figure is a ratio of two sums (bytes over ticks, latencies over requests); its error follows
+ * from the deviations of the blocks. Neighbouring blocks may be correlated, so their covariances are added if that
+ * makes the error larger. Rare events occur in few blocks, which then say little; so counts of them are also tested
+ * against Poisson's distribution, and the less certain result is used.
  *
- * Figures are compared by their ratio, so errors are those of logarithms, and Student's law with Welch's degrees of freedom
- * says how often chance does as much.
+ * Figures are compared by their ratio, so errors are those of logarithms. Student's distribution with Welch's degrees
+ * of freedom gives the p-value.
  */
 #include <math.h>
 

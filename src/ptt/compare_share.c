@@ -1,15 +1,17 @@
 /*
- * compare_share.c: what the requesters of one device have in common.
+ * compare_share.c: the common wait of the requesters of one device.
  *
- * Who shares a link waits in one queue, so in a block of time in which that is long all wait longer.  This common wait is most of what
- * the latency of one requester varies by, and the others tell it: by how much their latencies in that block differ from their own
- * means.  Taken off as far as a requester goes along with it within both traces, what is left is the requester's own, and a change of
- * that is found in a fraction of the packets.  Who changed on his own is no measure for others and is left out of it; where more than
- * a third did, nobody is.
+ * Requesters on one link wait in one queue, so in a block of time in which the queue is long all of them wait longer.
+ * This common wait causes most of the variation of one requester's latency. It is estimated from the other
+ * requesters: by how much their latencies in that block differ from their own means. It is subtracted as far as the
+ * requester follows it within both traces. What is left is the requester's own latency, and a change of that is found
+ * with a fraction of the packets. A requester that changed by itself is no measure for others and is left out; if
+ * more than a third did, nothing is subtracted.
  *
- * The same blocks tell whether requesters share: the others wait longer in those in which the device, or one requester,
- * carries more.  Where all have only so many requests open at once, they ask less when they wait, and what is carried tells nothing; then they
- * must wait together, and the others' waits must have changed as they would.
+ * The same blocks tell whether requesters share a queue: the others wait longer in blocks in which the device, or one
+ * requester, carries more. If all have a fixed number of open requests, they send fewer while they wait, so the load
+ * does not show it. Then two conditions must hold: they wait together, and the others' waits have changed as sharing
+ * predicts.
  */
 #include <math.h>
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "ptt/gen.h"
+#include "ptt/stats_record.h"
 
 static struct ptt_stats *report_of(struct ptt_gen_opts o, const struct ptt_report **r)
 {
@@ -79,6 +80,25 @@ static void changes_are_found_and_the_largest_comes_first(void **state)
 	mem_free(v);
 	ptt_stats_close(sa);
 	ptt_stats_close(sb);
+}
+
+/* It was the next power of two, as if the setting were known. */
+static void a_largest_read_of_260_bytes_was_told_as_512(void **state)
+{
+	static uint64_t sizes[2][PTT_SIZES][1025];
+	const struct ptt_report a = { .records = 1000, .size = sizes[0] }, b = { .records = 1000, .size = sizes[1] };
+	struct ptt_change *v;
+
+	(void)state;
+	sizes[0][PTT_SIZE_READ][256 / 4] = 500;
+	sizes[1][PTT_SIZE_READ][260 / 4] = 500;
+	sizes[0][PTT_SIZE_COMPLETION][64] = sizes[1][PTT_SIZE_COMPLETION][64] = 500;
+	int n = ptt_compare(&v, &a, &b);
+	const struct ptt_change *read = change_of(v, n, "largest read request");
+	assert_non_null(read);
+	assert_true(read->finding && read->a == 256 && read->b == 260);
+	assert_null(change_of(v, n, "largest payload"));
+	mem_free(v);
 }
 
 static void empty_reports_are_compared_too(void **state)
@@ -268,6 +288,57 @@ static void assert_first(const struct found *f, uint32_t who, double truth)
 		fail_msg("%s changed by %.4f, error %.4f, and %s by %.4f was planted", f->v[0].what, f->v[0].change,
 			 f->v[0].error, name, truth - 1);
 	assert_true(f->v[0].change > 0 ? truth > 1 : truth < 1);
+}
+
+/* A trace of one device's generated traffic, of which every so many records `n` are missing, though nothing says so; 0: none. */
+static const struct ptt_report *cut_report(uint64_t seed, uint32_t every, uint32_t n, struct ptt_stats **s)
+{
+	enum { RECORDS = 40000 };
+	const struct ptt_gen_opts o = { .seed = seed, .format = PTT_8DW, .no_pauses = true };
+	const struct ptt_stats_opts so = { .match = true, .track = true };
+	const struct ptt_decode_opts d = { .format = PTT_8DW, .time = PTT_TIME_ABS };
+	struct ptt_chunk c = { .format = PTT_8DW };
+	const struct ptt_report *r;
+	uint8_t *p = mem_alloc(RECORDS * 32);
+	struct ptt_gen *g;
+
+	c.p = p;
+	assert_int_equal(ptt_gen_open(&g, &o), 0);
+	ptt_gen_fill(g, p, RECORDS * 32);
+	ptt_gen_close(g);
+	for (uint32_t i = 0; i < RECORDS; i++)
+		if (every == 0 || i % every >= n) {
+			memmove(p + c.n, p + i * 32, 32);
+			c.n += 32;
+		}
+	assert_int_equal(ptt_stats_open(s, &so), 0);
+	ptt_stats_chunk(*s, &c, &d);
+	assert_int_equal(ptt_stats_finish(*s, &r), 0);
+	mem_free(p);
+	return r;
+}
+
+static void missing_records_were_a_change_of_errors_and_latencies(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		struct ptt_stats *sa, *sb;
+		const struct ptt_report *a = cut_report(seed, 0, 0, &sa), *b = cut_report(seed, 1000, 20, &sb);
+		struct ptt_change *v;
+		const int n = ptt_compare(&v, a, b);
+
+		assert_true(!a->may_miss && b->may_miss && n > 0);
+		for (int i = 0; i < n; i++) {
+			assert_true(!v[i].about_a && v[i].about_b);
+			if (v[i].finding && (strstr(v[i].what, "latency") || strstr(v[i].what, "completion") ||
+					     strstr(v[i].what, "unanswered") || strstr(v[i].what, "reused")))
+				fail_msg("seed %lu: %s changed by %f +/- %f", (unsigned long)seed, v[i].what,
+					 v[i].change, v[i].error);
+		}
+		mem_free(v);
+		ptt_stats_close(sa);
+		ptt_stats_close(sb);
+	}
 }
 
 /* How many seeds: TALLY_SEEDS, else few. */
@@ -681,7 +752,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_trace_does_not_differ_from_itself),
 		cmocka_unit_test(changes_are_found_and_the_largest_comes_first),
+		cmocka_unit_test(a_largest_read_of_260_bytes_was_told_as_512),
 		cmocka_unit_test(empty_reports_are_compared_too),
+		cmocka_unit_test(missing_records_were_a_change_of_errors_and_latencies),
 		cmocka_unit_test(a_rate_is_by_the_clock_of_its_device),
 		cmocka_unit_test(a_planted_change_of_one_requester_of_twenty_comes_first_with_its_size),
 		cmocka_unit_test(on_a_shared_link_who_asks_for_more_is_the_cause_and_others_are_consequences),

@@ -65,6 +65,12 @@ void ptt_decode(const uint8_t *p, const struct ptt_decode_opts *o, struct ptt_cl
 	ptt_decode_inline(p, o, c, t);
 }
 
+void ptt_decode_in(const uint8_t *p, const uint8_t *end, const struct ptt_decode_opts *o, struct ptt_clock *c,
+		   struct tlp *t)
+{
+	ptt_decode_in_inline(p, end, o, c, t);
+}
+
 /* A 4DW record cannot look so: it would be Fmt 3, Type 1f (hisi_ptt.rst, "Format"). */
 enum ptt_format ptt_format_of(const uint8_t *p, size_t n)
 {

@@ -242,4 +242,25 @@ PTT_INLINE void ptt_decode_inline(const uint8_t *p, const struct ptt_decode_opts
 		ptt_decode_4dw(p, o, c, t);
 }
 
+PTT_INLINE void ptt_decode_in_inline(const uint8_t *p, const uint8_t *end, const struct ptt_decode_opts *o,
+				     struct ptt_clock *c, struct tlp *t)
+{
+	const struct ptt_clock before = *c;
+
+	ptt_decode_inline(p, o, c, t);
+	if (o->format != PTT_8DW || o->time == PTT_TIME_DELTA)
+		return;
+	c->doubt = 0;
+	if (__builtin_expect(end - p < 64, 0)) {
+		c->doubt = before.started && c->strays == 0 ? c->last - before.last : 0;
+	} else if (__builtin_expect((ptt_le32(p + 60) - ptt_le32(p + 28)) >> 31, 0) && before.started &&
+		   c->strays == 0 && ptt_time_is_stray(p, end, before.last)) {
+		*c = before;
+		t->time = before.now;
+	} else if (__builtin_expect(!before.started, 0) && end - p >= 96 && (ptt_le32(p + 60) - c->last) >> 31 &&
+		   (ptt_le32(p + 92) - c->last) >> 31) {
+		c->last = ptt_le32(p + 60);
+	}
+}
+
 #endif

@@ -1,16 +1,13 @@
 /*
  * device.h: the PTT device, as its registers show it.
  *
- * A state machine over the registers of BAR 2: tune codes, trace control, four
- * DMA buffers that are written in turn.  Register reads and writes come in,
- * packets come in with their time; bytes go out through a DMA function and an
- * interrupt function.  There is no clock, no thread and no file in here, and
- * what a guest writes into registers is hostile: addresses are only ever handed
- * to the DMA function, which checks them, and sizes are bounded.
+ * A state machine over the registers of BAR 2: tune codes, trace control, four DMA buffers that are written in turn.
+ * Register reads and writes come in, and packets with their time; bytes go out through a DMA function and an
+ * interrupt function. There is no clock, no thread and no file in here. What a guest writes into registers is
+ * hostile: addresses only go to the DMA function, which checks them, and sizes are bounded.
  *
- * What it refuses: to write into a buffer whose interrupt bit is still pending.
- * The packets that come while the next buffer is not free are counted as lost,
- * and nothing tells the driver, as with the genuine device.
+ * The device refuses to write into a buffer whose interrupt bit is still pending. Packets that come while the next
+ * buffer is not free are counted as lost. The driver is not told, as with the genuine device.
  */
 #ifndef TALLY_PTT_DEVICE_H
 #define TALLY_PTT_DEVICE_H

@@ -1,19 +1,17 @@
 /*
- * device_packets.c: what passes through the PTT device: selection, records, DMA.
+ * device_packets.c: packets that pass through the PTT device: selection, records, DMA.
  *
- * The one idea: what could change between two packets can't change within a run of
- * them, since only registers change it and no register is touched between
- * two DMA writes.  So TRACE_CTRL becomes masks, room becomes a number of
- * records, and the run is a loop without a branch for the packet: each record is written to the
- * block, and the next one over it where the packet was not selected.
+ * The one idea: only registers change how packets are handled, and no register is touched between two DMA writes. So
+ * within a run of packets TRACE_CTRL becomes masks, room becomes a number of records, and the run is a loop without a
+ * branch for the packet: each record is written to the block, and the next one overwrites it if the packet was not
+ * selected.
  *
- * Buffers hold whole records: what is left at the end of one, too short for a record, stays
- * as it was.  A finished buffer sets its status bit; the next one is used only when its own
- * bit is clear, and until then what is selected is lost and counted.  Time counts
- * from the first packet that passes after EN, selected or not; no one knows the
- * genuine device's start.
+ * Buffers hold whole records: a rest that is too short for a record is not written. A finished buffer sets its status
+ * bit. The next one is used only if its own bit is clear; until then selected packets are lost and counted. Time
+ * counts from the first packet that passes after EN, selected or not; the start of the genuine device's Time is not
+ * known.
  *
- * 8DW with direction 0 is reserved; the device takes it as inbound, as it does for 4DW.
+ * 8DW with direction 0 is reserved; the device traces inbound then, as for 4DW.
  */
 #include "ptt/device_int.h"
 #include "ptt/encode_inline.h"

@@ -1,39 +1,38 @@
 /*
- * match.c: requests meet completions.
+ * match.c: requests are matched with completions.
  *
- * A non-posted request is open from its own packet until the completion that
- * ends it; while it is open nobody else may use its transaction ID (PCIe r5.0,
- * 2.2.6.2), so (device, segment, requester, tag) finds it.  Open requests lie
- * in slots of fixed number, and a table leads from key to slot.  Freed slots
- * are taken again last in, first out, so the few that are in use stay in
- * cache; and the slots in use form a list by age, so that when none is left the
- * oldest request is given up: the one least likely to be answered still.
- * Nothing is allocated after _open.
+ * A non-posted request is open from its own packet until the completion that ends it. While it is open nobody else
+ * may use its transaction ID (PCIe r5.0, 2.2.6.2), so (device, segment, requester, tag) identifies it. Open requests
+ * are in a fixed number of slots, and a table leads from key to slot. Free slots are reused last in, first out, so
+ * the few in use stay in cache. The slots in use form a list by age; if none is free, the oldest request is evicted,
+ * since it is the least likely to be answered. Nothing is allocated after _open.
  *
- * Tags come again and again, so a key that was seen stays in the table without
- * a slot, and neither opening nor ending a request moves anything in it.  Only
- * when three quarters are keys is it built anew from the open requests, which
- * are a quarter at most.  Four neighbouring tags share a cache line.
+ * Tags are reused, so a key that was seen stays in the table without a slot, and neither opening nor ending a request
+ * moves anything in it. The table is rebuilt from the open requests, at most a quarter of it, only when three
+ * quarters of it are keys. Four neighbouring tags share a cache line.
  *
- * When a request ends (2.3.1.1, 2.3.2):
- *   - with a completion without data, or with any status but SC.  A root that
- *     tries again after CRS sends a new request, so CRS ends the old one;
- *   - with the completion whose Byte Count, which counts what is left and this
- *     packet too, is no more than what this packet carries;
- *   - when Byte Count was modified (BCM: only the first completion, by a PCI-X
- *     bridge, counts itself alone), with as many DWs as its whole answer has.
- * Where records of a device are missing (ptt_match_gap) all its open requests are over: their completions may be among
- * these, and their tags in use again.  A completion after the gap may answer a request in or before it, as long as no
- * request behind it used the same key: so each place knows how many gaps there were when it was last opened.
- * A trace of 4DW in direction 2 holds a packet between two devices twice: as it comes in at one port, and as it
- * goes out at the other, a while later and the same in all but Time.  While a request is open nobody else may use its
- * transaction ID, so a request like it is its duplicate (and a third one is the tag used again).  Of its completions Byte Count
- * tells the first record, in which it falls, from the second, where it is one that was there.  First records make the latency, as they
- * do in 8DW, which has no others.  Duplicates may come when the request is over: the place knows how many.
- * Each stretch between gaps is taken by itself: what is seen in it for the first time counts, and may be seen in it a second time.  So the first
- * request of a tag after a gap may be a duplicate already, and of its completions those are duplicates that repeat a Byte Count.
+ * A request ends (2.3.1.1, 2.3.2)
+ *   - with a completion without data, or with any status but SC. A root that retries after CRS sends a new request,
+ *     so CRS ends the old one;
+ *   - with the completion whose Byte Count, which includes this packet, is no more than what this packet carries;
+ *   - if Byte Count was modified (BCM: only the first completion, by a PCI-X bridge, counts itself alone), with as many
+ *     DWs as its whole answer has.
  *
- * Never refused: a hostile trace can only make pairs that are wrong.
+ * Gaps. Where records of a device are missing (ptt_match_gap) all its open requests end: their completions may be
+ * among the missing records, and their tags in use again. A completion after the gap may answer a request in or
+ * before it, as long as no request after it used the same key. So each place keeps the number of gaps at the time
+ * when it was last opened.
+ *
+ * Duplicates. A trace of 4DW in direction 2 holds a packet between two devices twice: as it comes in at one port, and
+ * as it goes out at the other, later and equal in all but Time. While a request is open nobody else may use its
+ * transaction ID, so an equal request is its duplicate (a third one is a reused tag). For its completions Byte Count
+ * distinguishes the first record, in which it falls, from the second, which repeats an earlier value. Latency is that
+ * of first records, as in 8DW, which has no others. Duplicates may come after the request has ended; the place keeps
+ * their number. Each stretch between gaps stands alone: what is seen in it for the first time counts, and may be seen
+ * in it a second time. So the first request of a tag after a gap may already be a duplicate, and those of its
+ * completions that repeat a Byte Count are duplicates.
+ *
+ * Nothing is refused: a hostile trace can only make wrong pairs.
  */
 #include <string.h>
 
@@ -151,6 +150,7 @@ enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **whe
 	struct match_slot *s = &m->slot[p->slot];
 	s->key = key;
 	s->received_dw = 0;
+	s->misfit = 0;
 	s->left = UINT32_MAX;
 	s->pair.t = (struct tlp_transaction){ 0 };
 	s->pair.completer = 0;
@@ -239,6 +239,8 @@ enum ptt_event match_completion(struct ptt_match *m, uint64_t key, const struct 
 	x->latency = a->time - s->pair.request.time;
 	/* Which completion is the first can't be foreseen: 0 | latency, without a branch. */
 	x->latency_first |= x->latency & (0 - (uint64_t)(x->completions == 0));
+	if (x->completions == 0)
+		s->misfit = match_misfit(a->lower_address, s->pair.request.address);
 	x->completions++;
 	x->bytes += a->bytes;
 	x->status = a->status; /* one that is not SC is the last */

@@ -58,6 +58,7 @@ struct match_slot {
 	uint32_t received_dw;
 	uint32_t left;         /* of a request that is, or may be, seen twice: Byte Count of the last completion */
 	uint16_t seen;         /* of its place, while the table is built anew */
+	uint16_t misfit;       /* not 0: the first completion's Lower Address is not that of the read */
 	uint32_t older, newer; /* by age, in a ring; `newer` also links free slots */
 };
 /* What is known of duplicates of a key's request and completions. The rest of the bits is a number: of MATCH_BEHIND the Byte Count
@@ -121,6 +122,30 @@ static inline uint32_t match_take(struct ptt_match *m)
 	m->slot[m->most].older = i;
 	m->used++;
 	return i;
+}
+
+/* Of a request that is over: whether a read that went well got other data than it asked for. The completions are another's then. */
+static inline bool match_is_misfit(const struct match_slot *s)
+{
+	const struct tlp *q = &s->pair.request;
+
+	/* hardly any, and the rest is not looked at then */
+	if (__builtin_expect((s->misfit | (s->received_dw ^ q->length_dw)) == 0, 1))
+		return false;
+	return (q->type_index == TLP_ROW_MRd32 || q->type_index == TLP_ROW_MRd64) && s->pair.t.status == 0;
+}
+
+/* The slot of what match_completion() gave, whose fields are good as long as the pair is. */
+static inline const struct match_slot *match_slot_of(const struct ptt_pair *pair)
+{
+	static_assert(offsetof(struct match_slot, pair) == 0, "a pair is at the beginning of its slot");
+	return (const struct match_slot *)pair;
+}
+
+/* The bits of a completion's Lower Address and of an address that must be the same. */
+static inline uint16_t match_misfit(uint32_t lower_address, uint64_t address)
+{
+	return (uint16_t)((lower_address ^ address) & 0x7c);
 }
 
 /* Frees a slot, whose place is the caller's to close. */

@@ -1,19 +1,16 @@
 /*
  * pdata.c: reads a perf.data file, whole or damaged, once, forwards.
  *
- * The header is believed only as far as it makes sense; if it doesn't, nothing is
- * searched for, and the words say so.  Then records follow each other, and whatever is not
- * about AUX data is passed over.  AUX data is given out in runs (raw.c), each with its device
- * (pevent.c).
+ * The header is trusted only as far as it is consistent. If it is not, reading fails with words, and nothing is
+ * searched for. After it come records; those that are not about AUX data are skipped. AUX data is given out in runs
+ * (raw.c), each with its device (pevent.c).
  *
- * Where no record is, the next AUXTRACE record is searched for: its eight first
- * bytes are known, and three of its fields have a known shape.  Every step goes
- * forwards and every search too, so time is bounded by the file's size and no lie can make
- * a cycle.  A file that was cut, or whose recording was killed, gives all that is there; what
- * it promised and has not is counted.
+ * Where there is no valid record, the next AUXTRACE record is searched for: its first eight bytes are known, and
+ * three of its fields have a known shape. Every step and every search goes forwards, so time is bounded by the file's
+ * size, and no content can make a cycle. A file that was cut, or whose recording was killed, gives everything that it
+ * holds; what it announces and does not hold is counted.
  *
- * Of compressed records (perf record -z) the content is a stream of records of its own; only AUX
- * data itself is never within.
+ * Compressed records (perf record -z) contain a stream of records of its own; AUX data itself is never compressed.
  */
 #include <stdio.h>
 
@@ -386,7 +383,9 @@ static void run_find_cut(struct ptt_reader *r, struct pdata_run *run, uint32_t d
 		r->limit = run->rest;
 	r->lost.cut_within += k;
 	if (format == PTT_4DW && k % 16 != 0 && !run->unsure) {
-		run->bad_at = pdata_cut_find(r, run->start, run->end, 16 - k % 16);
+		int64_t gain;
+
+		run->bad_at = pdata_cut_find(r, run->start, run->end, 16 - k % 16, &gain);
 		run->bad_to = run->bad_at + 16 - k % 16;
 	}
 }
@@ -711,12 +710,6 @@ static void PRINTF_LIKE(2, 3) say(struct ptt_lost *l, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void say_count(struct ptt_lost *l, uint64_t n, const char *one, const char *many)
-{
-	if (n)
-		say(l, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
-}
-
 static void pdata_put_words(struct ptt_reader *r)
 {
 	static const char *const trouble[] = {
@@ -725,30 +718,38 @@ static void pdata_put_words(struct ptt_reader *r)
 #undef X
 	};
 	struct ptt_lost *l = &r->lost;
+	const struct {
+		uint64_t n;
+		const char *one, *many;
+	} count[] = {
+		{ l->cut_bytes, "byte is missing at the end of the file", "bytes are missing at the end of the file" },
+		{ l->cut_within, "byte is missing within AUX data: the records of the file go on so much earlier",
+		  "bytes are missing within AUX data: the records of the file go on so much earlier" },
+		{ l->blank_bytes, "byte in the middle of AUX data is zero: no padding, as records follow",
+		  "bytes in the middle of AUX data are zeros: no padding, as records follow" },
+		{ l->repeated_bytes, "byte of AUX data is there twice and was passed over",
+		  "bytes of AUX data are there twice and were passed over" },
+		{ l->untaken_bytes, "byte that AUX records tell of did not come",
+		  "bytes that AUX records tell of did not come" },
+		{ l->truncated_aux, "AUX buffer is incomplete: the driver lost data while tracing",
+		  "AUX buffers are incomplete: the driver lost data while tracing" },
+		{ l->damaged_bytes, "byte between records has no marker of 8DW and was passed over",
+		  "bytes between records have no marker of 8DW and were passed over" },
+		{ l->stray_bytes, "byte at the end of AUX data makes no whole record",
+		  "bytes at the ends of AUX data make no whole record" },
+		{ r->passed_over, "byte is no perf record and was passed over",
+		  "bytes are no perf records and were passed over" },
+		{ r->lost_events, "event was lost by the kernel while recording",
+		  "events were lost by the kernel while recording" },
+	};
 
 	l->words[0] = 0;
 	if (unpack_trouble(r))
 		say(l, "%s", unpack_trouble(r));
-	say_count(l, l->cut_bytes, "byte is missing at the end of the file",
-		  "bytes are missing at the end of the file");
-	say_count(l, l->cut_within, "byte is missing within AUX data: the records of the file go on so much earlier",
-		  "bytes are missing within AUX data: the records of the file go on so much earlier");
-	say_count(l, l->blank_bytes, "byte in the middle of AUX data is zero: no padding, as records follow",
-		  "bytes in the middle of AUX data are zeros: no padding, as records follow");
-	say_count(l, l->repeated_bytes, "byte of AUX data is there twice and was passed over",
-		  "bytes of AUX data are there twice and were passed over");
-	say_count(l, l->untaken_bytes, "byte that AUX records tell of did not come",
-		  "bytes that AUX records tell of did not come");
-	say_count(l, l->truncated_aux, "AUX buffer is incomplete: the driver lost data while tracing",
-		  "AUX buffers are incomplete: the driver lost data while tracing");
-	say_count(l, l->damaged_bytes, "byte between records has no marker of 8DW and was passed over",
-		  "bytes between records have no marker of 8DW and were passed over");
-	say_count(l, l->stray_bytes, "byte at the end of AUX data makes no whole record",
-		  "bytes at the ends of AUX data make no whole record");
-	say_count(l, r->passed_over, "byte is no perf record and was passed over",
-		  "bytes are no perf records and were passed over");
-	say_count(l, r->lost_events, "event was lost by the kernel while recording",
-		  "events were lost by the kernel while recording");
+	for (unsigned i = 0; i < COUNT(count); i++)
+		if (count[i].n)
+			say(l, "%llu %s", (unsigned long long)count[i].n,
+			    count[i].n == 1 ? count[i].one : count[i].many);
 	for (unsigned i = 0; i < COUNT(trouble); i++)
 		if (r->troubles >> i & 1)
 			say(l, "%s", trouble[i]);

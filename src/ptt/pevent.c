@@ -1,13 +1,12 @@
 /*
- * pevent.c: whose AUX data is it?
+ * pevent.c: which device AUX data belongs to.
  *
- * An AUXTRACE record names the buffer it was read from (idx), an ID_INDEX says
- * which events (ids) write there, the attrs say of which PMU an id is, an
- * AUXTRACE_INFO says which PMUs are PTT devices, and three other places may tell the name of a
- * PMU.  They come in any order, so all is kept by id and by {idx, PMU type} and joined when
- * AUX data is met.  PMUs of generic type have no AUX data and are not kept.
+ * An AUXTRACE record names the buffer it was read from (idx), an ID_INDEX says which events (ids) write there, the
+ * attrs give the PMU of an id, an AUXTRACE_INFO says which PMUs are PTT devices, and three other places may have the
+ * name of a PMU. They come in any order, so all is kept by id and by {idx, PMU type} and joined when AUX data comes.
+ * PMUs of generic type have no AUX data and are not kept.
  *
- * A device is one PMU type.  What the tables hold is bounded: a file may say anything.
+ * A device is one PMU type. The size of the tables is bounded: a file may say anything.
  */
 #include <ctype.h>
 #include <stdio.h>

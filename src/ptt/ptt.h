@@ -24,6 +24,7 @@ enum ptt_time { PTT_TIME_AUTO, PTT_TIME_ABS, PTT_TIME_DELTA };
 struct ptt_clock {
 	uint64_t now;
 	uint32_t last;
+	uint32_t doubt; /* the step to the last record, when nothing behind that one could judge it; else 0 */
 	uint8_t strays; /* records so far whose Time is behind `last` */
 	bool started;
 };
@@ -34,6 +35,10 @@ struct ptt_decode_opts {
 };
 /* Fills *t from the record at p (format's DWs); device and offset are the caller's. */
 void ptt_decode(const uint8_t *p, const struct ptt_decode_opts *o, struct ptt_clock *c, struct tlp *t);
+/* The same of a record in a chunk that ends at `end`: a Time that is too far ahead, as the records behind it tell, counts as that of the
+ * record before. */
+void ptt_decode_in(const uint8_t *p, const uint8_t *end, const struct ptt_decode_opts *o, struct ptt_clock *c,
+		   struct tlp *t);
 /* Whether a record of 8DW may begin so: bits 31:11 are ones, which no record of 4DW has. */
 static inline bool ptt_is_marker(uint32_t dw0)
 {
@@ -73,7 +78,8 @@ enum ptt_gap_why {
 	PTT_GAP_DAMAGE,        /* bytes that make no record */
 	PTT_GAP_CUT,           /* bytes were cut out of AUX data, here */
 	PTT_GAP_CUT_SOMEWHERE, /* the same: somewhere in the AUX data behind, as nothing tells where */
-	PTT_GAP_BROKEN_OFF,    /* requests and completions break off where Time jumps, and nothing else tells */
+	PTT_GAP_BROKEN_OFF,    /* requests and completions break off, and nothing else tells */
+	PTT_GAP_BROKEN_END,    /* that is over: they are missing between the two, at the latest here */
 	PTT_GAP_BACK,          /* the offsets of AUX data go back: what is behind comes late */
 	PTT_GAP_TIME,  /* Time goes back, to what has passed already: records are in the wrong place, or missing */
 	PTT_GAP_SHORT, /* AUX records tell of more data than there is */
@@ -118,6 +124,8 @@ struct ptt_lost {                 /* what a file did not give, counted */
 	uint64_t blank_bytes;     /* zeros that records follow, so they are no padding */
 	uint64_t repeated_bytes;  /* of AUX data that is there twice: passed over */
 	uint64_t untaken_bytes;   /* that AUX records tell of behind the end of AUX data */
+	uint64_t
+		odd_bytes; /* of 4DW that do not look like records, where some are stray: nobody knows where those begin */
 	uint64_t gaps, gap_bytes; /* places where records of a device are missing; bytes as far as known */
 	char words[512];          /* once ptt_reader_next() has said 0; "" when the file was whole */
 };

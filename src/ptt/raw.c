@@ -1,33 +1,31 @@
 /*
  * raw.c: runs of records: the AUX data of a perf.data file, or a whole raw file.
  *
- * A run is bytes from a start to an end.  It is given out in chunks of whole
- * records, at most a window at a time, in place.  Its format is the event's, or
- * what the user said; the content only judges it.  The marker of 8DW proves 8DW, as no
- * record of 4DW can have it: where the event says 4DW, the content wins.  That it is missing proves nothing but damage.
- * Where nobody said a format, the first records of a stream tell it for the whole stream.
+ * A run is bytes from a start to an end. It is given out in chunks of whole records, at most a window at a time, in
+ * place. Its format is that of the event, or of the user; the content is checked against it. The marker of 8DW proves
+ * 8DW, as no record of 4DW can have it: if the event says 4DW, the content wins. A missing marker proves only damage.
+ * If no format was given, the first records of a stream decide it for the whole stream.
  *
- * Runs of one buffer of a device are a stream: the AUX offsets say where each begins.  Where one begins behind
- * the end of the last, records are missing, and the next chunk says so (struct ptt_gap).  Where it goes on and the
- * last run ended within a record, the two pieces make that record: it is put together in the stream and is a chunk of
- * its own.  A run that begins within a record whose front was lost has no marker in front, but has them 32 bytes apart
- * further on, which tells it from 4DW too.
+ * Runs of one buffer of a device are a stream: the AUX offsets say where each begins. If one begins after the end of
+ * the last, records are missing, and the next chunk says so (struct ptt_gap). If it continues the last run, which
+ * ended within a record, the two pieces are joined in the stream and make a chunk of their own. A run that begins
+ * within a record whose start was lost has no marker at its start, but markers 32 bytes apart further on, which
+ * distinguish it from 4DW too.
  *
- * Every record of 8DW is looked at for the marker.  Where it is missing, bytes were lost or changed before, so the
- * next place is searched for from which markers come 32 bytes apart.  When it is not a whole number of records
- * away, bytes are missing, and the last record before is the one that they are missing from: its marker is sound, and
- * it is dropped.  So each loss costs one record, and what is passed over is counted.
+ * The marker of every 8DW record is checked. If it is missing, bytes were lost or changed before it, so the next
+ * place is searched for from which markers come 32 bytes apart. If that is not a whole number of records away, bytes
+ * are missing from the last record before it: its marker is sound, and it is dropped. So each loss costs one record,
+ * and skipped bytes are counted.
  *
- * Zero records are padding: older drivers commit whole buffers of which only the front was
- * written.  No real record is all zero: in 8DW the first DW is all ones, in 4DW it
- * would be a read of 1024 DWs without a byte enable.  So chunks end where zeros begin.
+ * Zero records are padding: older drivers commit whole buffers of which only the front was written. No real record is
+ * all zero: in 8DW the first DW is all ones, in 4DW it would be a read of 1024 DWs without a byte enable. So chunks
+ * end where zeros begin.
  *
- * The end of AUX data is rounded up to 8 bytes in the file, and a few stray
- * bytes can so become a record that never was.  The AUX record tells the exact size.
- * It comes before the data, but for a race in perf: then the last record waits until
- * a look ahead (bounded by a window) has found it.
+ * The end of AUX data is rounded up to 8 bytes in the file, so a few stray bytes can look like a record that never
+ * existed. The AUX record has the exact size. It comes before the data, except for a race in perf: then the last
+ * record waits until a look ahead (bounded by a window) has found it.
  *
- * as_perf: none of this but the format, which perf takes from the first DW of each AUX buffer.
+ * as_perf: none of this except the format, which perf takes from the first DW of each AUX buffer.
  */
 #include "ptt/pdata_int.h"
 #include "ptt/rule.h"
@@ -314,7 +312,12 @@ static void damage_pass(struct ptt_reader *r)
 
 /* ---- the grid of 4DW -------------------------------------------------------------- */
 
-enum { GRID_STEP = 1024, GRID_LOOKED = 64 }; /* of so many records so many are looked at */
+enum {
+	GRID_STRIDE = 16,       /* one of so many records is looked at */
+	GRID_LOOKED = 64,       /* records whose place tells the new grid, */
+	GRID_LOOKED_LEAST = 16, /* when there are no more */
+	GRID_GAIN = 6, /* by so much records at the end of a run look more like ones on another grid: three do */
+};
 
 /* How much a record of 4DW looks like one: 3 is most. */
 static int record_score(const uint8_t *p)
@@ -322,6 +325,22 @@ static int record_score(const uint8_t *p)
 	uint32_t dw0 = pdata_u32(p), kind = dw0 >> 25;
 
 	return (tlp_row_of[kind] != 0) + ((kind >> 5 & 1) != 0 || pdata_u32(p + 12) == 0) + ((dw0 >> 11 & 0x3ff) != 0);
+}
+
+/* The same with the fields of each kind: 6 is most. */
+static int record_score_closely(const uint8_t *p)
+{
+	const uint32_t dw0 = pdata_u32(p), dw1 = pdata_u32(p + 4), dw2 = pdata_u32(p + 8), dw3 = pdata_u32(p + 12);
+	const uint32_t kind = dw0 >> 25, length = dw0 >> 11 & 0x3ff, first = dw1 & 0xf, last = dw1 >> 4 & 0xf;
+	int fields = 2;
+
+	if ((kind & 0x1f) == 0x0a) /* a completion: a status that there is, and a reserved bit */
+		fields = ((1u << (dw1 >> 13 & 7) & 0x17) != 0) + ((dw2 & 0x80) == 0);
+	else if ((kind & 0x1f) ==
+		 0) /* memory: byte enables that fit the length, and an address that needs this header */
+		fields = (length == 1 ? last == 0 : first && last) +
+			 (kind & 0x20 ? dw2 != 0 && (dw3 & 3) == 0 : (dw2 & 3) == 0);
+	return record_score(p) + fields + ((dw1 >> 16) != 0);
 }
 
 static int records_score(const uint8_t *p, size_t records)
@@ -333,17 +352,17 @@ static int records_score(const uint8_t *p, size_t records)
 	return sum;
 }
 
-uint64_t pdata_cut_find(struct ptt_reader *r, uint64_t from, uint64_t to, uint64_t shift)
+uint64_t pdata_cut_find(struct ptt_reader *r, uint64_t from, uint64_t to, uint64_t shift, int64_t *gain)
 {
 	uint64_t at = from, best = from;
 	int64_t sum = 0, most = 0;
 	const uint8_t *p;
 
-	while (to - at >= 32) {
+	while (to - at >= 16 + shift) {
 		size_t n = pdata_bytes(r, at, to - at < PTT_WINDOW_MOST ? to - at : PTT_WINDOW_MOST, &p), i = 0;
 
-		for (; i + 32 <= n; i += 16) {
-			sum += record_score(p + i) - record_score(p + i + shift);
+		for (; i + 16 + shift <= n; i += 16) {
+			sum += record_score_closely(p + i) - record_score_closely(p + i + shift);
 			if (sum > most) {
 				most = sum;
 				best = at + i + 16;
@@ -353,45 +372,95 @@ uint64_t pdata_cut_find(struct ptt_reader *r, uint64_t from, uint64_t to, uint64
 			break;
 		at += i;
 	}
+	*gain = most - sum;
 	return best;
 }
 
-/* Where records that look like ones begin behind p, when those at p don't; 0: those at p do, or none does. */
-static size_t grid_shift(const uint8_t *p)
+/* Where records that look like ones begin behind p, when so many at p don't; 0: those at p do, or none does. `likely`: rather there. */
+static size_t grid_shift(const uint8_t *p, int looked, size_t likely)
 {
-	const int here = records_score(p, GRID_LOOKED);
+	const int here = records_score(p, (size_t)looked);
 	size_t best = 0;
-	int most = here + GRID_LOOKED / 2;
+	int most = here + looked / 2;
 
-	for (size_t shift = 1; here < 3 * GRID_LOOKED - GRID_LOOKED / 2 && shift < 16; shift++) {
-		const int sum = records_score(p + shift, GRID_LOOKED);
+	for (size_t shift = 1; here < 3 * looked - looked / 2 && shift < 16; shift++) {
+		const int sum = records_score(p + shift, (size_t)looked);
 
-		if (sum >= most && sum >= 3 * GRID_LOOKED - GRID_LOOKED / 8) {
-			most = sum + 1;
-			best = shift;
-		}
+		if (sum < most || sum < 3 * looked - looked / 8)
+			continue;
+		best = shift;
+		if (shift == likely)
+			break;
+		most = sum + 1;
 	}
 	return best;
 }
 
-/* Of n bytes of 4DW at p those in front of a place from which records are off the grid. */
+/* The same of n bytes at p, of as many records as there are. */
+static size_t grid_look(const uint8_t *p, size_t n, size_t likely)
+{
+	size_t shift = 0;
+
+	for (int looked = GRID_LOOKED; shift == 0 && looked >= GRID_LOOKED_LEAST; looked /= 2)
+		if (n >= ((size_t)looked + 1) * 16)
+			shift = grid_shift(p, looked, likely);
+	return shift;
+}
+
+/* Of the bytes from run->at on those in front of `at`, from where records are off the grid. */
+static size_t grid_leave(struct pdata_run *run, uint64_t at, size_t shift)
+{
+	run->bad_at = at;
+	run->bad_to = at + shift;
+	return at - run->at;
+}
+
+/* At the end of a run whose last `left` bytes make no record: too few may be off the grid to see it without that. */
+static size_t grid_check_end(struct ptt_reader *r, size_t n, size_t left)
+{
+	struct pdata_run *run = &r->run;
+	const size_t most = (size_t)2 * GRID_LOOKED * 16;
+	int64_t gain;
+	uint64_t at = pdata_cut_find(r, run->at + (n > most ? n - most : 0), run->end, left, &gain);
+
+	if (gain >= GRID_GAIN)
+		return grid_leave(run, at, left);
+	r->lost.odd_bytes += gain > 0 ? run->end - at : 0;
+	return n;
+}
+
+/* Of n bytes of 4DW at p those in front of a place from which records are off the grid. Where bytes are left over at the run's end, every
+ * record is looked at. */
 static size_t grid_check(struct ptt_reader *r, const uint8_t *p, size_t n)
 {
 	struct pdata_run *run = &r->run;
-	const uint64_t at = run->at;
+	const size_t left = run->end == UINT64_MAX ? 0 : (run->end - run->at) % 16;
+	const size_t step = left ? 16 : (size_t)GRID_STRIDE * 16, back = (left ? 64 : 20) * step;
+	uint32_t odd = 0; /* bits: of the last ones looked at */
 
 	if (r->opts.as_perf || run->c.format != PTT_4DW || run->bad_to)
 		return n;
-	for (size_t i = 0; i + (GRID_LOOKED + 1) * 16 <= n; i += GRID_STEP * 16) {
-		const size_t shift = grid_shift(p + i);
+	for (size_t i = 0; i + 16 <= n; i += step) {
+		const bool is_odd = record_score(p + i) < 3;
 
-		if (shift == 0)
+		odd = (odd << 1 | is_odd) & 0xf;
+		if (!is_odd || __builtin_popcount(odd) < 3)
 			continue;
-		run->bad_at = i ? pdata_cut_find(r, at + i - GRID_STEP * 16, at + i + GRID_LOOKED * 16, shift) : at;
-		run->bad_to = run->bad_at + shift;
-		return run->bad_at - at;
+		const size_t shift = grid_look(p + i, n - i, left), to = i + (size_t)GRID_LOOKED * 16;
+		int64_t gain;
+
+		if (shift)
+			return grid_leave(run,
+					  pdata_cut_find(r, run->at + (i > back ? i - back : 0),
+							 run->at + (to < n ? to : n), shift, &gain),
+					  shift);
+		odd = 0;
+		if (left && n - i >= (size_t)GRID_LOOKED_LEAST * 16 &&
+		    2 * records_score(p + i, GRID_LOOKED_LEAST) < 5 * GRID_LOOKED_LEAST)
+			r->lost.odd_bytes += step;
+		i = to - step;
 	}
-	return n;
+	return left && run->at + n + 16 > run->end ? grid_check_end(r, n, left) : n;
 }
 
 /* ---- zeros ------------------------------------------------------------------------- */
@@ -802,7 +871,7 @@ int pdata_run_next(struct ptt_reader *r, struct ptt_chunk *c)
 			continue;
 		}
 		n = records_at(r, p, n);
-		if (n && (n = grid_check(r, p, n)) != 0)
+		if (n && (n = grid_check(r, p, n)) != 0 && pdata_bytes(r, run->at, n, &p) == n)
 			return chunk_give(r, p, splice_ahead(r, p, n), c);
 	}
 	return 0;

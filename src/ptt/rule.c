@@ -1,21 +1,20 @@
 /*
- * rule.c: which events a PTT trace takes, and what a tunable takes.
+ * rule.c: which events a PTT trace accepts, and which values a tunable accepts.
  *
- * An event is four numbers in one word, each at its place:
+ * An event is four numbers in one word, each at its place (the Linux driver's format files):
  *
  *	filter 19:0   direction 23:20   type 31:24   format 35:32
  *
- * (the Linux driver's format files).  Bit 19 of filter tells root ports, whose bits
- * are or'ed together, from the one requester; the rest of its meaning is
- * hisi_ptt.rst, "Trace".
+ * Bit 19 of filter is set for root ports, whose bits are or'ed together, and clear for the one requester; the rest of
+ * its meaning is in hisi_ptt.rst, "Trace".
  *
- * Two profiles judge.  Both first ask what the Linux driver asks, in its order, so an event that both refuse is
- * refused for the same reason.  Then comes what only the specification asks: a refusal in `spec`, a warning in
- * `driver`.  What can't be written down as those four numbers (two requesters, a root port with a
- * requester) and what is misspelt is refused by both.
+ * There are two profiles. Both first make the Linux driver's checks, in its order, so an event that both refuse is
+ * refused for the same reason. Then come the checks that only the specification requires: refusals in `spec`,
+ * warnings in `driver`. Both refuse misspelt events, and events that these four numbers cannot express (two
+ * requesters, a root port with a requester).
  *
- * The text of an event is taken as perf takes it, but for blanks around names and values, which the specification's
- * own example has.  Nothing here allocates but the caller's warning.
+ * The text of an event has perf's syntax, and blanks are allowed around names and values, as in the specification's
+ * own example. Nothing here allocates memory except for the caller's warning.
  */
 #include <stdio.h>
 #include <string.h>

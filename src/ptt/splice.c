@@ -1,20 +1,20 @@
 /*
  * splice.c: where whole records were cut out of AUX data.
  *
- * Such a cut leaves sound records on both sides of it.  What tells the place is that requests and completions break off there: requests
- * before it are never answered, or by what is no answer to them; completions behind it were never asked for; and no
- * request of before is answered behind.  So each transaction that is seen whole speaks against all places between its request and its last completion,
- * and each request or completion that is left alone speaks for the places within a flight of it: as many records as transactions take at most.
- * The place for which most speaks is taken; of several the one with the longest step of Time.  Where Time jumps
- * at one place only, it is there.
+ * Such a cut leaves sound records on both sides of it. Requests and completions show the place: requests before the
+ * cut are never answered, or by something that is no answer to them; completions after it have no request; and no
+ * request before it is answered after it. So each transaction that is seen whole is evidence against all places
+ * between its request and its last completion. Each lone request or completion is evidence for the places within a
+ * flight of it: the largest number of records that a transaction takes. The place with the most evidence is chosen;
+ * of several the one with the longest step of Time. If Time jumps at one place only, that is the place.
  *
- * Two who ask.  Where the size of AUX data says that bytes are missing, the place is all that is asked for, and a request that was answered far too
- * late counts as left alone: its tag was used again in the cut.  Where nothing says so, only records of 8DW are
- * looked at, with a Time that counts on: every 16th of them, and closely only where Time jumps.  There completions that nobody asked for must be the rule behind
- * the jump and hardly be anywhere else, and hardly a request may be answered over it; a pause of the traffic and a device that
- * fails to answer don't look so.
+ * There are two callers. If the size of AUX data shows that bytes are missing, only the place is searched for, and a
+ * request that was answered far too late counts as unanswered: its tag was used again in the cut. If nothing shows a
+ * loss, only 8DW records with absolute Time are searched: every 16th of them, and closely only where Time jumps.
+ * There completions without requests must be the rule after the jump and hardly occur elsewhere, and hardly any
+ * request may be answered across it. A pause of the traffic and a device that fails to answer do not look so.
  *
- * Bounded by a window of bytes; memory is taken for a search only.
+ * A search is bounded by a window of bytes, and memory is allocated only for a search.
  */
 #include <stdlib.h>
 
@@ -28,6 +28,7 @@ enum {
 	STRIDE = 16,        /* records from one look at Time to the next */
 	JUMPS_MOST = 256,   /* of a chunk, that are looked at closely */
 	NEAR = 64,          /* records behind a jump, in which completions are looked at */
+	OTHERS_FEW = 8,     /* unexpected completions elsewhere that hardly ever stand together */
 	LATE = 4,           /* times a high latency: what tells an answer from another one's */
 	JUMP = 8,           /* times the second longest step: the longest is where records are missing */
 };
@@ -401,7 +402,9 @@ static bool is_splice(const uint8_t *p, uint32_t n, uint32_t i, const struct spl
 		const uint32_t chance =
 			first == UINT32_MAX ? 0 : (8 * others * (first - here) + s.n - 1) / s.n; /* of others there */
 
-		is = unexpected >= 2 + chance && over * 4 <= unexpected && others * 8 <= whole;
+		/* as there are many places to look at, errors stand together somewhere when there are enough of them */
+		is = unexpected >= 2 + chance + (others > OTHERS_FEW ? 2 : 0) && over * 4 <= unexpected &&
+		     others * 8 <= whole;
 	}
 	search_close(&s);
 	return is;

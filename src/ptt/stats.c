@@ -1,9 +1,8 @@
 /*
- * stats.c: opening, and counting one record that somebody has decoded.
+ * stats.c: opening, and counting one decoded record.
  *
- * What can be derived later (sums over types, sizes, shares) is not counted.
- * The same is done for whole chunks, and much faster, in stats_chunk.c; what the
- * two have in common is in stats_count_int.h.
+ * Figures that can be derived later (sums over types, sizes, shares) are not counted. stats_chunk.c counts the usual
+ * records of a chunk without decoding them, and comes here for the others; stats_count_int.h has the code of both.
  */
 #include "ptt/decode_inline.h"
 #include "ptt/stats_count_int.h"
@@ -79,6 +78,7 @@ void ptt_stats_close(struct ptt_stats *s)
 	track_close(s->track);
 	mem_free(s->twice);
 	mem_free(s->error);
+	mem_free(s->sign);
 	sketch_close(&s->pages);
 	sketch_close(&s->targets);
 	ptt_match_close(s->match);
@@ -110,7 +110,7 @@ static void count_read(struct ptt_stats *s, struct stats_requester *r, const str
 	add_bytes(r, PTT_READ, 1, whole, asked);
 	s->type[t->type_index].bytes += asked;
 	if (s->memory[t->type_index])
-		page_of(s, t)->sum[PAGE_READ] += whole;
+		page_of(s, t)->sum[PAGE_READ] += asked;
 }
 
 static void count_write(struct ptt_stats *s, struct stats_requester *r, const struct tlp *t)
@@ -120,7 +120,7 @@ static void count_write(struct ptt_stats *s, struct stats_requester *r, const st
 	add_bytes(r, PTT_WRITE, 1, whole, t->bytes);
 	if (!s->memory[t->type_index])
 		return;
-	page_of(s, t)->sum[PAGE_WRITE] += whole;
+	page_of(s, t)->sum[PAGE_WRITE] += t->bytes;
 	if (t->class == TLP_P && is_target(whole, t->bytes))
 		add_target(s, t->address + place_key(t->device), requester_key(t->device, 0, t->requester), 1, t->time,
 			   t->time);
@@ -230,27 +230,5 @@ void count_back(struct ptt_stats *s, struct stats_device *d, struct stats_reques
 	if (kind == PTT_COMPLETION)
 		completion_back(s, t);
 	else if (s->memory[t->type_index])
-		page_back(s, t, kind == PTT_WRITE ? 0 : whole, kind == PTT_READ ? 0 : whole);
-}
-
-void ptt_stats_record(struct ptt_stats *s, const struct tlp *t)
-{
-	struct stats_device *d = device_at(s, t->device);
-	const struct ptt_pair *pair = NULL;
-	bool second = false;
-
-	if (tlp_type_at(t->type_index) == NULL || t->length_dw > 1024 || t->class > TLP_RESERVED || t->status > 7)
-		return;
-	struct ptt_bin *b = bin_at(s, d, t->time);
-	b->tlps++;
-	b->bytes += 4 * t->length_dw & s->payload[t->type_index];
-	d->clock.now = t->time;
-	d->format = t->dws;
-	struct stats_requester *r = count_record(s, d, t);
-	if (s->match != NULL && r != NULL && (t->class == TLP_NP || t->class == TLP_CPL))
-		pair = count_matched(s, d, t, r, &second);
-	if ((t->ep | t->status) && !second)
-		fault_rare(s, t, pair);
-	if (s->track != NULL)
-		track_records(s, d, 1);
+		page_back(s, t, kind == PTT_WRITE ? 0 : bytes, kind == PTT_READ ? 0 : bytes);
 }

@@ -57,6 +57,13 @@ enum {
 	PTT_STATS_ERRORS = 1 << 20, /* with all_errors, of all */
 	PTT_STATS_DEVICES = 64,     /* devices with a row; records of others are counted as the last one's */
 };
+/* Records of the device are missing between two places of the file, or at one, though nothing says so: from behind the last request that
+ * shows it to the first completion that does. */
+struct ptt_break {
+	uint64_t from, to;
+	uint32_t device;
+};
+enum { PTT_BREAKS = 64 }; /* at most */
 struct ptt_stats;
 struct ptt_stats_opts {
 	bool match;                /* requests meet completions */
@@ -64,6 +71,8 @@ struct ptt_stats_opts {
 	uint32_t shard, shards;    /* 0, 0: alone */
 	bool track;      /* figures in blocks of time too, for ptt_compare(); with shards only when it matches */
 	bool all_errors; /* keep each, not a sample */
+	const struct ptt_break *breaks; /* by device and place; the caller's, as long as chunks are counted */
+	uint32_t nbreaks;
 };
 int ptt_stats_open(struct ptt_stats **ret, const struct ptt_stats_opts *o); /* NULL: all defaults, no matching */
 void ptt_stats_close(struct ptt_stats *s);
@@ -73,11 +82,16 @@ void ptt_stats_time(struct ptt_stats *s, uint32_t device, enum ptt_time time, bo
  * device is kept inside. All-zero records are counted as padding and skipped. With c->gap what the device has open is
  * cut off first. */
 void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struct ptt_decode_opts *o);
-/* Counts one decoded record: for those who decode anyway. Not together with shards. */
-void ptt_stats_record(struct ptt_stats *s, const struct tlp *t);
 /* Adds `from` to `into`, which must both be of the same options but for shard, and not finished; `from` is only
  * good for closing after that. */
 int ptt_stats_merge(struct ptt_stats *into, struct ptt_stats *from);
+
+/* Before finish: records are missing, and nothing says where. */
+void ptt_stats_missing(struct ptt_stats *s);
+
+/* Before finish: breaks that matching found. Who finds some counts the trace again with them, as they are known only from
+ * what comes later. Returns how many. */
+uint32_t ptt_stats_breaks(struct ptt_stats *s, struct ptt_break to[static PTT_BREAKS]);
 
 /* ---- figures in blocks of time (stats_track.c) ----------------------------------------------------- */
 enum { PTT_TRACK_BLOCKS = 64, PTT_TYPES = 64 };
@@ -264,9 +278,11 @@ enum ptt_note {
 	PTT_NOTE_SILENT,
 	PTT_NOTE_DIRECTION,
 	PTT_NOTE_UNKNOWN_DIRECTION,
+	PTT_NOTE_MAY_MISS,
 	PTT_NOTE_NO_LATENCY,
 	PTT_NOTE_TIME_UNSURE,
 	PTT_NOTE_TIME_UNKNOWN,
+	PTT_NOTE_TIME_DELTA,
 	PTT_NOTE_TIME_GAPS,
 	PTT_NOTE_TIME_ORDER,
 	PTT_NOTE_4DW_FIELDS,
@@ -328,6 +344,13 @@ struct ptt_report {
 	/* where records are missing: all counted, the first kept. What was open there was cut off, and of an answer behind it
 	 * whose request wasn't seen behind it too, nobody can say that it has none. */
 	uint64_t gaps, gap_bytes, cut, after_gap;
+	uint64_t misfits; /* reads answered with other data than they asked for: those are another's completions */
+	uint64_t broken;  /* requests whose answer began and did not end, where others' answers can't be seen */
+	/* Errors, or missing records that nothing tells of, or missing ones of which nobody knows where: */
+	bool never_answered; /* a request was open at the end twice as long as any took that was answered */
+	bool may_mispair; /* unexpected completions, reused tags, misfits and broken answers are left: pairs may be none, so latencies
+	                                       * and what follows from pairs may be off, and errors are upper bounds */
+	bool may_miss; /* either of the two */
 	const struct ptt_gap_row *gap;
 	uint32_t ngaps;
 	/* faults: all counted, the first of each kind and requester kept. First comes one of each requester and kind, by kind,
@@ -369,11 +392,12 @@ struct ptt_change {
 	char what[64];    /* "latency p99", "01:00.0 bytes written" */
 	const char *unit; /* "ticks", "per 1000 ticks", "bytes", "per 1000", ... */
 	double a, b;
-	double change; /* b / a - 1; INFINITY when a is 0 */
-	double error;  /* change is off by so much at most, 99 times of 100; INFINITY: nobody knows */
-	double chance; /* that two traces of one load differ in this figure as much; 1: nobody knows */
-	bool finding;  /* it is no chance, all figures of the comparison taken together */
-	uint8_t role;  /* enum ptt_role */
+	double change;         /* b / a - 1; INFINITY when a is 0 */
+	double error;          /* change is off by so much at most, 99 times of 100; INFINITY: nobody knows */
+	double chance;         /* that two traces of one load differ in this figure as much; 1: nobody knows */
+	bool finding;          /* it is no chance, all figures of the comparison taken together */
+	bool about_a, about_b; /* records may be missing from that trace: its value may be off */
+	uint8_t role;          /* enum ptt_role */
 	const struct ptt_hist *latency_a,
 		*latency_b; /* of a latency's figure: whole distributions; borrowed, or NULL */
 };

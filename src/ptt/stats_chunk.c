@@ -188,7 +188,7 @@ FLAT void block_requests(const struct pass *a, struct block *b, unsigned sort, u
 		s->cell[bank * BANK_CELLS + raw_cell(dw0, sort, dws)]++;
 		s->bank_disabled[bank][sort] += part % 16;
 		add_to_page(s, (raw_address(p, dws, shift) >> 12) + a->place, a->key | dw1 >> 16, 1)->sum[write] +=
-			4 * length;
+			4 * length - part % 16;
 		extra += raw_extra(p, dw0, dws);
 		if (write) {
 			payload += length;
@@ -414,7 +414,7 @@ static void start_clock(struct pass *a, unsigned dws)
 	}
 }
 
-void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struct ptt_decode_opts *o)
+static void chunk_count(struct ptt_stats *s, const struct ptt_chunk *c, const struct ptt_decode_opts *o)
 {
 	struct stats_device *d = device_at(s, c->device);
 	bool wide = o->format == PTT_8DW;
@@ -449,8 +449,10 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 	if (c->gap.why != PTT_GAP_NONE && a.absolute && d->clock.started && a.p < a.end &&
 	    !ptt_is_padding(a.p, (enum ptt_format)o->format))
 		clock_pass_gap(d, c);
-	if (!d->clock.started)
+	if (!d->clock.started) {
+		d->first_offset = c->offset;
 		start_clock(&a, wide ? PTT_8DW : PTT_4DW);
+	}
 	if ((s->cell_records += c->n / 16) > UINT32_MAX) {
 		cells_settle(s);
 		s->cell_records = c->n / 16;
@@ -469,4 +471,15 @@ void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struc
 	} else {
 		(wide ? skip_8dw : skip_4dw)(&a);
 	}
+}
+
+void ptt_stats_chunk(struct ptt_stats *s, const struct ptt_chunk *c, const struct ptt_decode_opts *o)
+{
+	struct ptt_chunk piece = *c, rest;
+
+	while (s->opts.nbreaks != 0 && break_cut(s, device_at(s, c->device), &piece, &rest) != 0) {
+		chunk_count(s, &piece, o);
+		piece = rest;
+	}
+	chunk_count(s, &piece, o);
 }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "ptt/stats.h"
+#include "ptt/stats_record.h"
 
 enum { RECORDS = 600, BYTES = 32 * RECORDS };
 

@@ -1,7 +1,7 @@
 /*
- * stats_fault.c: what went wrong, and messages: all are counted, the first of
- * each kind are kept, of errors the first of each requester, too: a thousand of one must not hide the one of another.
- * A shard may learn of an earlier one later, so rows are put where they belong by their offset.
+ * stats_fault.c: errors and messages. All are counted. The first of each kind are kept, and of errors the first of
+ * each requester, too, so that a thousand errors of one requester do not hide the single one of another. A shard may
+ * learn of an earlier one later, so rows are sorted by their offset.
  */
 #include <stdlib.h>
 

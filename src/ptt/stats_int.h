@@ -41,7 +41,7 @@ static inline uint64_t place_key(uint32_t device)
 	return 1 + ((uint64_t)(device < PTT_STATS_DEVICES ? device : PTT_STATS_DEVICES - 1) << 58);
 }
 
-enum { PAGE_READ, PAGE_WRITE };     /* bytes, in whole DWs */
+enum { PAGE_READ, PAGE_WRITE };     /* enabled bytes */
 enum { TARGET_FIRST, TARGET_LAST }; /* times */
 struct sketch_entry {
 	uint64_t key, n; /* key 0: empty */
@@ -94,6 +94,8 @@ struct stats_device {
 	uint64_t strays;              /* records whose Time is out of order */
 	uint64_t ahead;               /* ticks that the clock is ahead of Time, which went back */
 	bool late;                    /* its last data comes late: what follows it was before */
+	uint64_t first_offset;        /* of its first record */
+	uint32_t breaks;              /* places of s->opts.breaks that it has passed: two of each */
 	uint64_t config, requestless; /* of its event; completions whose requests it can't show */
 	uint8_t coverage;             /* enum ptt_coverage: bits */
 	uint8_t format, time;
@@ -104,6 +106,7 @@ struct stats_unheard {
 	struct stats_unheard *next; /* of the time line */
 	uint32_t device;
 	uint64_t level, peak, since, requests;
+	uint64_t oldest; /* at the end: the greatest age of what it has open */
 	uint64_t ticks[PTT_STATS_BINS], opened[PTT_STATS_BINS];
 	uint32_t fault[PTT_TRACK_BLOCKS]
 		      [PTT_FAULT_EVICTED + 1]; /* of its requests, in blocks of the whole, when it is tracked */
@@ -166,6 +169,16 @@ struct stats_completer {
 	uint32_t largest;
 	struct ptt_hist *latency;
 };
+/* That records are missing: a request whose answer is, or a completion whose request is. */
+struct stats_sign {
+	uint64_t offset, key;
+	uint64_t
+		partner; /* of a lost answer and an unexpected completion of one tag: the other's offset; or SIGN_ALONE */
+	uint32_t device;
+	bool lost;
+};
+#define SIGN_ALONE UINT64_MAX
+#define SIGN_MISFIT (1ull << 63) /* of a key: a request and a completion that were taken for each other's */
 /* Where a completion ends that is not its read's last. */
 enum { END_LAST, END_128, END_64, END_ODD, ENDS };
 struct stats_report;
@@ -214,12 +227,19 @@ struct ptt_stats {
 	uint64_t requests, answered, failed_requests, cut, after_gap, unanswerable;
 	uint64_t posted_twice;     /* posted requests that may be duplicates, at most */
 	struct stats_twice *twice; /* NULL: no record that may be one was seen */
+	uint64_t misfits;          /* reads that got other data than they asked for */
+	uint64_t broken;           /* reads whose answer began and did not end, where others' answers can't be seen */
+	uint64_t oldest; /* at the end: the greatest age of a request that is open, and its answer should be here */
 	uint64_t gap_bytes;
 	uint32_t ngaps;
 	struct ptt_gap_row gap[PTT_STATS_LOG];
 	struct ptt_hist latency, latency_first; /* latency: by stats_settle(), of all requesters */
 	struct ptt_hist open_age;               /* how old unanswered requests were at the end */
 	struct time_line line;
+	struct stats_sign *sign;
+	uint32_t nsigns, capsigns;
+	bool too_many_signs;
+	bool place_unknown;          /* records are missing, and nothing says for certain where */
 	struct stats_track *track;   /* NULL: nobody compares */
 	struct stats_report *report; /* made by finish */
 };
@@ -317,6 +337,8 @@ void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_req
 /* Of a request that was answered: all but the level, and bin->done. */
 void count_latency(struct ptt_stats *s, struct ptt_bin *b, struct stats_requester *r, struct stats_completer *c,
 		   const struct ptt_pair *p);
+/* A read got other data than it asked for, with the completion at that offset: a sign of missing records. */
+void count_misfit(struct ptt_stats *s, struct stats_device *d, const struct tlp *request, uint64_t offset);
 /* match_completion() said PTT_DONE. */
 void count_done(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time,
 		const struct ptt_pair *p);
@@ -366,6 +388,11 @@ void track_forget_faults(struct ptt_stats *s, const struct stats_unheard *q); /*
 void track_merge(struct ptt_stats *into, const struct ptt_stats *from);
 struct ptt_track track_of(const struct ptt_stats *s, uint32_t row);
 void track_report(const struct ptt_stats *s, struct ptt_report *r);
+/* stats_break.c */
+void break_sign(struct ptt_stats *s, const struct tlp *t, bool lost, bool misfit);
+void break_merge(struct ptt_stats *into, const struct ptt_stats *from);
+/* Cuts the chunk in front of the next place of a break: *rest is what is behind it. Returns its bytes; 0: there is none in it. */
+size_t break_cut(struct ptt_stats *s, struct stats_device *d, struct ptt_chunk *c, struct ptt_chunk *rest);
 /* stats_note.c */
 void stats_notes(const struct ptt_stats *s, struct ptt_report *r);
 /* stats_report.c */

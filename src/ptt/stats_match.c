@@ -10,15 +10,20 @@
 #include "ptt/stats_int.h"
 
 /* Of a request that was given up at `time`: its answer, if one comes, is an unexpected completion or another's. */
-static void count_given_up(struct ptt_stats *s, struct stats_device *d, const struct tlp *t, uint64_t time,
+static void count_given_up(struct ptt_stats *s, struct stats_device *d, const struct ptt_pair *pair, uint64_t time,
 			   bool evicted)
 {
+	const struct tlp *t = &pair->request;
+	const bool broken = !evicted && hides_answers(d) && pair->t.completions != 0;
 	struct stats_requester *r = requester_at(s, requester_key(t->device, t->segment, t->requester));
 
 	r->given_up++;
 	r->evicted += evicted;
 	r->outstanding--;
 	level_drop(s, d, r, time);
+	s->broken += broken;
+	if (broken || (!evicted && r->heard && !hides_answers(d)))
+		break_sign(s, t, true, false);
 	track_fault(s, r, evicted ? PTT_FAULT_EVICTED : PTT_FAULT_REUSED);
 }
 
@@ -27,8 +32,7 @@ void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_req
 {
 	if (given_up != NULL) {
 		struct stats_device *other = device_at(s, given_up->request.device);
-		count_given_up(s, other, &given_up->request, other == d ? t->time : other->clock.now,
-			       what == PTT_EVICTED);
+		count_given_up(s, other, given_up, other == d ? t->time : other->clock.now, what == PTT_EVICTED);
 		if (!hides_answers(other))
 			fault_add(s, what == PTT_REUSED ? PTT_FAULT_REUSED : PTT_FAULT_EVICTED, t, given_up);
 	}
@@ -71,6 +75,18 @@ void count_latency(struct ptt_stats *s, struct ptt_bin *b, struct stats_requeste
 	hist_put(c->latency, x->latency, bucket);
 }
 
+/* Where answers are hidden its request may have been answered long before. */
+void count_misfit(struct ptt_stats *s, struct stats_device *d, const struct tlp *request, uint64_t offset)
+{
+	struct tlp completion = *request;
+
+	completion.offset = offset;
+	s->misfits++;
+	if (!hides_answers(d))
+		break_sign(s, request, true, true);
+	break_sign(s, &completion, false, true);
+}
+
 void count_done(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time,
 		const struct ptt_pair *p)
 {
@@ -111,12 +127,16 @@ const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d
 	switch (what) {
 	case PTT_DONE:
 		count_done(s, d, r, t->time, pair);
+		if (match_is_misfit(match_slot_of(pair)))
+			count_misfit(s, d, &pair->request, t->offset);
 		return pair;
 	case PTT_UNEXPECTED_CPL:
 		if (d->coverage & PTT_COVERAGE_NO_REQUESTS)
 			d->requestless++;
-		else
+		else {
 			fault_add(s, PTT_FAULT_UNEXPECTED_CPL, t, NULL);
+			break_sign(s, t, false, false);
+		}
 		return NULL;
 	case PTT_DUPLICATE:
 		*second = true;
@@ -147,6 +167,8 @@ static void count_cut(void *arg, const struct ptt_pair *p)
 	r->cut++;
 	r->outstanding--;
 	c->heard += r->heard && !hides_answers(c->d);
+	if (r->heard && r->latency != NULL && c->d->clock.now - q->time > r->latency->most && !hides_answers(c->d))
+		break_sign(c->s, q, true, false); /* its answer was due long before */
 	level_drop(c->s, c->d, r, c->d->clock.now);
 }
 
@@ -166,7 +188,11 @@ void count_gap(struct ptt_stats *s, struct stats_device *d, const struct ptt_chu
 
 	if (s->match != NULL)
 		s->cut += ptt_match_gap(s->match, c->device, count_cut, &arg);
-	if (c->gap.why == PTT_GAP_TRUNCATED_END)
+	if (c->gap.why == PTT_GAP_BROKEN_END && s->ngaps > 0 && s->gap[s->ngaps - 1].device == c->device) {
+		s->gap[s->ngaps - 1].cut += arg.heard;
+		s->gap[s->ngaps - 1].until = gap_until(d, c, time);
+	}
+	if (c->gap.why == PTT_GAP_TRUNCATED_END || c->gap.why == PTT_GAP_BROKEN_END)
 		return;
 	if (s->ngaps < PTT_STATS_LOG)
 		s->gap[s->ngaps++] = (struct ptt_gap_row){ .time = d->clock.started ? d->clock.now : 0,
@@ -177,6 +203,7 @@ void count_gap(struct ptt_stats *s, struct stats_device *d, const struct ptt_chu
 							   .until = gap_until(d, c, time),
 							   .device = c->device,
 							   .why = c->gap.why };
+	s->place_unknown |= c->gap.why == PTT_GAP_BROKEN_OFF || c->gap.why == PTT_GAP_CUT_SOMEWHERE;
 	d->gaps++;
 	s->gap_bytes += c->gap.bytes;
 	s->gap_bytes -= c->gap.late < s->gap_bytes ? c->gap.late : s->gap_bytes;
@@ -188,7 +215,7 @@ static void stats_unanswered(void *arg, const struct ptt_pair *p)
 	const struct tlp *q = &p->request;
 	struct stats_requester *r = requester_at(s, requester_key(q->device, q->segment, q->requester));
 	const struct stats_device *d = device_at(s, q->device);
-	uint64_t end = d->clock.now;
+	const uint64_t age = d->clock.now - q->time;
 
 	r->outstanding--;
 	if (d->late) { /* and its answer may have been */
@@ -197,12 +224,17 @@ static void stats_unanswered(void *arg, const struct ptt_pair *p)
 		return;
 	}
 	r->unanswered++;
+	uint64_t *oldest = r->heard || r->unheard == NULL ? &s->oldest : &r->unheard->oldest;
+	if (age > *oldest && (!hides_answers(d) || p->t.completions != 0))
+		*oldest = age;
 	if (hides_answers(d))
 		return;
 	track_fault(s, r, PTT_FAULT_UNANSWERED);
 	fault_add(s, PTT_FAULT_UNANSWERED, q, p);
-	if (r->heard)
-		ptt_hist_add(&s->open_age, end - q->time);
+	if (r->heard) {
+		ptt_hist_add(&s->open_age, age);
+		break_sign(s, q, true, false);
+	}
 }
 
 #define SILENT_LEAST 16u /* requests without any answer that are no chance */
@@ -283,6 +315,7 @@ void stats_mark_unanswerable(struct ptt_stats *s)
 			continue;
 		}
 		struct stats_device *d = &s->device[r->unheard->device];
+		s->oldest = r->unheard->oldest > s->oldest ? r->unheard->oldest : s->oldest;
 		d->peak = r->peak > d->peak ? r->peak : d->peak;
 		unheard_fold(s, r);
 	}

@@ -4,6 +4,7 @@
  * which fault_keep() and message_keep() sort out; and tables that were cut,
  * where each shard cut for itself.
  */
+#include "ptt/match_int.h"
 #include "ptt/stats_count_int.h"
 
 static void merge_hist(struct ptt_stats *s, struct ptt_hist **into, const struct ptt_hist *from)
@@ -160,6 +161,10 @@ int ptt_stats_merge(struct ptt_stats *into, struct ptt_stats *from)
 	into->failed_requests += from->failed_requests;
 	into->cut += from->cut;
 	into->after_gap += from->after_gap;
+	into->place_unknown |= from->place_unknown;
+	into->misfits += from->misfits;
+	into->broken += from->broken;
+	into->oldest = from->oldest > into->oldest ? from->oldest : into->oldest;
 	into->posted_twice += from->posted_twice;
 	for (uint32_t i = 0; i < into->ngaps && i < from->ngaps; i++)
 		into->gap[i].cut += from->gap[i].cut;
@@ -174,6 +179,7 @@ int ptt_stats_merge(struct ptt_stats *into, struct ptt_stats *from)
 	merge_devices(into, from);
 	merge_sketches(into, from);
 	merge_logs(into, from);
+	break_merge(into, from);
 	line_merge(&into->line, &from->line);
 	return into->failed ? -TALLY_ENOMEM : 0;
 }

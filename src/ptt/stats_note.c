@@ -1,6 +1,5 @@
 /*
- * stats_note.c: what a trace cannot answer, and why.  A figure that is missing
- * or weak is worse than none unless that is said beside it.
+ * stats_note.c: what a trace cannot answer, and why. A missing or weak figure without that note would mislead.
  */
 #include <stdio.h>
 
@@ -142,12 +141,46 @@ static void note_unknown_direction(struct ptt_report *r)
 			(ull)open);
 }
 
+/* What too few signs are left of to tell a break from errors (stats_break.c), and what happened nobody knows where. */
+static void note_may_miss(struct ptt_report *r)
+{
+	const uint64_t unexpected = r->fault_count[PTT_FAULT_UNEXPECTED_CPL], reused = r->fault_count[PTT_FAULT_REUSED];
+	static const char rests[] =
+		"Latencies and outstanding requests may be of requests and completions that do not belong together.";
+
+	if (unexpected + reused != 0)
+		note_say(
+			r, PTT_NOTE_MAY_MISS,
+			"%llu completions whose requests are not open, and %llu tags used again while open: errors of the link look so, and so do "
+			"records that are missing where no size, offset or flag says so. In that case these are no errors. %s",
+			(ull)unexpected, (ull)reused, rests);
+	else if (r->misfits + r->broken != 0)
+		note_say(
+			r, PTT_NOTE_MAY_MISS,
+			"%llu reads were answered with another address or size than they asked for, and of %llu the answer began and did not end: so "
+			"it looks where records are missing and no size, offset or flag says so. %s",
+			(ull)r->misfits, (ull)r->broken, rests);
+	else if (r->may_mispair)
+		note_say(
+			r, PTT_NOTE_MAY_MISS,
+			"Records are missing, and nothing says for certain where. %s Requests that count as unanswered may have been "
+			"answered.",
+			rests);
+	else if (r->never_answered)
+		note_say(
+			r, PTT_NOTE_MAY_MISS,
+			"Unanswered requests were open at the end more than twice as long as any took that was answered. Devices that do not answer "
+			"look so, and so do completions that are missing from the file. In that case these are no errors, and fewer "
+			"requests were outstanding.");
+}
+
 static void note_time(struct ptt_report *r)
 {
-	bool short_time = false, unsure = false, unknown = false;
+	bool short_time = false, deltas = false, unsure = false, unknown = false;
 
 	for (uint32_t i = 0; i < r->ndevices; i++) {
 		short_time |= r->device[i].format == PTT_4DW;
+		deltas |= r->device[i].time == PTT_TIME_DELTA;
 		unknown |= r->device[i].time == PTT_TIME_AUTO;
 		unsure |= !r->device[i].time_sure;
 	}
@@ -165,6 +198,11 @@ static void note_time(struct ptt_report *r)
 			"%llu record%s a Time that is out of order: those behind go on from the one before. It was taken as that of the one before, "
 			"so latencies that rest on it are off by as much as it was.",
 			(ull)r->strays, r->strays == 1 ? " has" : "s have");
+	if (deltas)
+		note_say(
+			r, PTT_NOTE_TIME_DELTA,
+			"Times are deltas: a record that is missing takes its time with it. Where some are missing and nothing says so, latencies that "
+			"span the place are too small, and so is the time from first to last.");
 	if (short_time) {
 		note_say(r, PTT_NOTE_TIME_GAPS,
 			 "4DW records have 11 bits of time: a gap of 2048 ticks or more between two "
@@ -270,6 +308,7 @@ void stats_notes(const struct ptt_stats *s, struct ptt_report *r)
 	note_direction(r);
 	note_unknown_direction(r);
 	note_silent(r);
+	note_may_miss(r);
 	note_duplicates(r);
 	note_time(r);
 	note_cuts(s, r);

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "ptt/match_int.h"
 #include "ptt/stats_int.h"
 
 struct stats_report {
@@ -365,6 +366,14 @@ static void make_matched(const struct ptt_stats *s, struct ptt_report *r)
 	r->cut = s->cut;
 	r->unanswerable = s->unanswerable;
 	r->after_gap = s->after_gap;
+	r->misfits = s->misfits;
+	r->broken = s->broken;
+	r->never_answered = s->latency.n != 0 && s->oldest / 2 > s->latency.most;
+	r->may_mispair =
+		s->place_unknown ||
+		s->fault_count[PTT_FAULT_UNEXPECTED_CPL] + s->fault_count[PTT_FAULT_REUSED] + r->misfits + r->broken !=
+			0;
+	r->may_miss = r->may_mispair || r->never_answered;
 	r->latency = &s->latency;
 	r->latency_first = &s->latency_first;
 	r->peak_is_bound = s->merged && s->match != NULL;

@@ -11,6 +11,7 @@
 
 #include "ptt/gen.h"
 #include "ptt/stats.h"
+#include "ptt/stats_record.h"
 
 enum { RECORDS = 60000, CHUNK_RECORDS = 1777 };
 
@@ -705,6 +706,30 @@ static void every_address_of_every_device_is_kept(void **state)
 	}
 }
 
+/* A write of one byte is one byte, as it is for its requester and in what the link carried usefully. */
+static void a_page_has_the_bytes_that_are_enabled_and_not_whole_double_words(void **state)
+{
+	struct tlp write = {
+		.class = TLP_P, .type_index = TLP_ROW_MWr32, .length_dw = 1, .bytes = 1, .dws = 8, .first_be = 4
+	};
+	struct tlp read = {
+		.class = TLP_NP, .type_index = TLP_ROW_MRd32, .length_dw = 2, .dws = 8, .first_be = 8, .last_be = 3
+	};
+	const struct ptt_report *r;
+	struct ptt_stats *s;
+
+	(void)state;
+	assert_int_equal(ptt_stats_open(&s, NULL), 0);
+	ptt_stats_record(s, &write);
+	ptt_stats_record(s, &read);
+	assert_int_equal(ptt_stats_finish(s, &r), 0);
+	assert_int_equal(r->page[0].written_bytes, 1);
+	assert_int_equal(r->page[0].written_bytes, r->requester[0].written_bytes);
+	assert_int_equal(r->page[0].read_bytes, 3);
+	assert_int_equal(r->page[0].read_bytes, r->requester[0].asked_bytes);
+	ptt_stats_close(s);
+}
+
 /* In both layouts of the loop: by chunk and one by one. */
 static void what_nobody_knows_is_not_poisoned(void **state)
 {
@@ -975,7 +1000,7 @@ static void a_shift_of_two_percent_moves_every_percentile(void **state)
 
 static int run_once(const struct trace *t)
 {
-	struct ptt_stats_opts o = { .match = true, .most_outstanding = 1000, .shards = 2 };
+	struct ptt_stats_opts o = { .match = true, .track = true, .most_outstanding = 1000, .shards = 2 };
 	struct ptt_stats *s[2] = { NULL, NULL };
 	const struct ptt_report *r;
 	int rc = 0;
@@ -1082,6 +1107,7 @@ int main(void)
 		cmocka_unit_test(outstanding_requests_are_those_of_one_device),
 		cmocka_unit_test(addresses_of_two_devices_are_apart),
 		cmocka_unit_test(every_address_of_every_device_is_kept),
+		cmocka_unit_test(a_page_has_the_bytes_that_are_enabled_and_not_whole_double_words),
 		cmocka_unit_test(what_nobody_knows_is_not_poisoned),
 		cmocka_unit_test(more_requesters_than_rows_share_one),
 		cmocka_unit_test(frequent_pages_survive_a_flood),

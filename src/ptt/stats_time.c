@@ -1,28 +1,25 @@
 /*
  * stats_time.c: the time line.
  *
- * At most PTT_STATS_BINS bins of equal width from time 0.  The width starts at
- * one tick and doubles, two bins becoming one, whenever a time lies beyond the
- * last bin: so the line always fits, and its width depends on nothing but the
- * latest time, which lets two lines be merged.
+ * At most PTT_STATS_BINS bins of equal width from time 0. The width starts at one tick. It doubles, and two bins
+ * become one, whenever a time is beyond the last bin. So the line always fits, and its width depends only on the
+ * latest time, so that two lines can be merged.
  *
- * Outstanding requests are kept as their integral: a level that held from one
- * time to another is spread over the bins between.  Integrals add up over
- * shards, as means and peaks would not.
+ * Outstanding requests are kept as their integral: a level that held from one time to another is spread over the bins
+ * between. Integrals add up over shards; means and peaks would not.
  *
- * A trace of one direction holds requests whose completions it can never hold, a host's own reads above all.  They
- * are not outstanding; and no record says which they are.  So the requests of a requester are kept apart, with bins of their own,
- * until one is answered: then all of them were the device's from the start.  Only the peak can't be told back: it
+ * A trace of one direction holds requests whose completions it can never hold, above all a host's own reads. They are
+ * not outstanding, but no record marks them. So the requests of a requester are kept apart, with bins of their own,
+ * until one is answered: then all of them were the device's from the start. Only the peak can't be corrected: it
  * counts a requester from its first answer on.
  *
- * Of a device whose direction can't show the completions of some requests (enum ptt_coverage) nothing tells which, until one is
- * answered: only then it was outstanding, and its time is added.  So means are exact, and peaks aren't known.
+ * For a device whose direction can't show the completions of some requests (enum ptt_coverage), a request counts as
+ * outstanding only when it is answered, and then its time is added. So means are exact, and peaks are not known.
  *
- * Outstanding requests do not add up over devices: clocks that know nothing of each other have no
- * common moment, and devices' records lie one after the other in the file, so nobody
- * could say how many requests all had open at once.  So each device has its own
- * integral in each bin, and a bin says what the device had that had most there: its
- * mean is the greatest of the means, its peak that of the peaks.
+ * Outstanding requests do not add up over devices: independent clocks have no common moment, and devices' records
+ * stand one after the other in the file, so nothing shows how many requests all devices had open at once. So each
+ * device has its own integral in each bin, and a bin shows the device with the most: its mean is the greatest of the
+ * means, its peak that of the peaks.
  */
 #include "ptt/stats_int.h"
 
@@ -267,6 +264,7 @@ void unheard_merge(struct ptt_stats *s, struct stats_requester *into, struct sta
 		into->unheard = s->line.unheard = mine;
 	} else if (q != NULL) {
 		into->unheard->requests += q->requests;
+		into->unheard->oldest = q->oldest > into->unheard->oldest ? q->oldest : into->unheard->oldest;
 		into->unheard->peak += q->peak;
 		for (uint32_t i = 0; i < PTT_STATS_BINS; i++) {
 			into->unheard->ticks[i] += q->ticks[i];

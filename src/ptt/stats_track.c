@@ -1,15 +1,16 @@
 /*
- * stats_track.c: the figures of a trace in blocks of time, for who compares two.
+ * stats_track.c: the figures of a trace in blocks of time, for comparisons.
  *
- * How far a figure can be trusted is told by how much it varies within the trace.  Latencies that follow each other are no
- * independent trials (a queue is long for a while), so what is kept is figures of blocks, long compared with that.  A block
- * is so many records of a device, and a block of the whole so many of all; when there are twice as many blocks as a report wants two
- * become one: so there are always between 32 and 64, and memory is bounded.
+ * The variation of a figure within the trace gives its error. Latencies that follow each other are not independent (a
+ * queue is long for a while), so figures are kept for blocks that are long compared with that. A block is a number of
+ * records of a device, and a block of the whole a number of records of all. When there are twice as many blocks as a
+ * report needs, neighbours are merged. So there are always between 32 and 64 blocks, and memory is bounded.
  *
- * Nothing is counted for it: when a block ends, its figures are what all counters grew by.  Counting a record costs the same
- * with and without.  Percentiles can't be subtracted, so at the end of a block they are read off what its histogram grew by; those
- * of two blocks that become one are averaged, weighted by the requests.  That is right for what all blocks have alike.  Where a few
- * blocks have all slow requests, it is how many each has that counts: for that each block keeps a coarse histogram.
+ * Nothing is counted for blocks: when a block ends, its figures are the growth of all counters. So counting a record
+ * costs the same with and without. Percentiles can't be subtracted, so at the end of a block they are read from the
+ * growth of its histogram; when two blocks are merged, their percentiles are averaged, weighted by the requests. That
+ * is right if all blocks are alike. If a few blocks hold all slow requests, their number in each block matters: for
+ * that each block keeps a coarse histogram.
  *
  * Shards see the same records, so their blocks end at the same ones, and merging is adding.
  */

@@ -1,13 +1,14 @@
 /*
  * stats_twice.c: how many posted requests may be duplicates.
  *
- * 4DW of direction 2 holds a packet between two devices at both ports.  Of requests that are answered the match tells which
- * record is the second one.  A posted request has no answer and no tag that means anything, so one that is like another
- * may as well be another: an interrupt is like the last.  So none is taken away, and what is told is a bound.
+ * 4DW of direction 2 holds a packet between two devices at both ports. For requests that are answered, matching finds
+ * the second record. A posted request has no answer and no meaningful tag, so an equal one may as well be another
+ * request: interrupts are all equal. So none is removed, and the result is a bound.
  *
- * A duplicate has the same header.  Headers are hashed into bits: one that comes sets its bit, the next one that is alike
- * clears it and is counted.  That is half of those that are alike, the odd one aside.  Different headers of one bit only make it more,
- * so it is an upper bound, as long as a duplicate comes within GENERATION posted requests: older bits are forgotten.
+ * A duplicate has the same header. Headers are hashed into bits: a header sets its bit, and the next one with the
+ * same hash clears it and is counted. That counts half of the equal headers, without an odd one. Different headers
+ * with the same hash only make the count larger, so it is an upper bound if a duplicate comes within GENERATION
+ * posted requests: older bits are forgotten.
  */
 #include "ptt/stats_chunk_int.h"
 

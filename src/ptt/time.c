@@ -1,29 +1,31 @@
 /*
  * time.c: what the Time of a record counts from.
  *
- * Nobody documents it.  Genuine records carry the ticks since the record before (delta); models and other
- * devices may carry a counter that runs (absolute).  Both are numbers modulo 2^32 (8DW) or 2^11 (4DW), so a
- * chunk's records have to tell.  Take the signed step from each Time to the next: a counter goes forward
- * nearly always (a few records may be out of order, and a gap above half the range looks like a step back),
- * while of two deltas the second is the smaller one as often as not.  The share of steps back decides;
- * sizes only where that share is in between, because one idle gap outweighs a thousand busy ones.
+ * This is not documented. Genuine records have the ticks since the record before (delta); models and other devices
+ * may have a running counter (absolute). Both are numbers modulo 2^32 (8DW) or 2^11 (4DW), so a chunk's records must
+ * tell. Take the signed step from each Time to the next: a counter nearly always goes forward (a few records may be
+ * out of order, and a gap above half the range looks like a step back), while of two deltas the second is smaller in
+ * half of the cases. The share of steps back decides. Sizes decide only if that share is in between, because one idle
+ * gap outweighs a thousand busy ones.
  *
- * Not sure: few steps, a share in between, or a Time of 11 bits spread over its whole range, which both
- * a slow trace's counter and a busy one's deltas could be.  Eleven bits that prove nothing count as a counter's: that
- * one is spread over its range whenever records are sparse, while gaps are spread so only when they happen to
- * be about as long as the range.
+ * The result is uncertain after few steps, with a share in between, or if a Time of 11 bits is spread over its whole
+ * range, which a slow trace's counter and a busy trace's deltas can both be. Eleven bits that prove nothing count as
+ * a counter: a counter is spread over its range whenever records are sparse, while gaps are spread so only if they
+ * happen to be about as long as the range.
  *
- * Of a gap that is longer than the range only the rest is left, and nothing in a record tells.  But rests are of
- * all lengths: where records are sparse many steps are half the range or more.  Where arrivals do not know
- * of each other a share of q such steps means a share of q * q that was longer than the whole range; in
- * bursts it is more.  So h of n steps say "sparse" once h * h / n, the gaps that were cut short, is above one.
- * Where bursts are dense and pauses are long hardly a step is long, and h says nothing.  But steps that thin out with their length are
- * rarer in the last quarter of the range than in the third, while rests of longer ones are spread evenly: when that is no more than halved, as many are
- * beyond the range at least, and that says "sparse" too.
+ * Gaps longer than the range appear modulo the range, and no single record shows that. But their remainders are
+ * spread evenly: where records are sparse many steps are half the range or more. If arrivals are independent, a share
+ * of q such steps means a share of q * q steps longer than the whole range; in bursts it is more. So h of n steps
+ * mean "sparse" once h * h / n, the number of shortened gaps, is above one. With dense bursts and long pauses hardly
+ * a step is long, and h proves nothing. But the number of steps falls with their length, so there are fewer in the
+ * last quarter of the range than in the third, while remainders of longer steps are spread evenly. If the last
+ * quarter has more than half as many as the third, at least as many are beyond the range, and that means "sparse"
+ * too.
  *
- * Out of order.  A counter of 32 bits that seems to go forward by half its range or more has gone back, or nothing was
- * recorded for as long.  One record does not make a wrap: when those behind it go on from the one before it, its Time is a stray, and counts as that of
- * the record before.  When they go on from it, and it lies within what has passed already, records are in the wrong place.
+ * Out of order. A counter of 32 bits that seems to go forward by half its range or more has gone back, or nothing was
+ * recorded for as long. One record does not make a wrap: if the next records continue from the one before it, its
+ * Time is a stray, and it gets the time of the record before. If they continue from it, and it lies within the time
+ * that has passed, records are in the wrong place.
  */
 #include "ptt/decode_inline.h"
 
@@ -149,6 +151,12 @@ uint64_t ptt_clock_back(struct ptt_clock *c, uint32_t raw)
 {
 	const uint32_t back = c->last - raw;
 
+	if (back < c->doubt) { /* it was the last record that went too far */
+		c->now -= back;
+		c->last = raw;
+		c->doubt = 0;
+		return c->now;
+	}
 	if (++c->strays < STRAYS_MOST && back)
 		return c->now;
 	c->strays = 0;

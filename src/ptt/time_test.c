@@ -219,6 +219,41 @@ static void bursts_with_pauses_of_more_than_11_bits_were_not_sparse(void **state
 	assert_false(ptt_time_is_sparse(p, sizeof(p), PTT_4DW, PTT_TIME_ABS));
 }
 
+/* Whatever chunks the records come in, and whichever of them it is. */
+static void one_time_that_is_too_far_ahead_moved_all_times_behind_it(void **state)
+{
+	enum { RECORDS = 60, STEP = 100 };
+	const struct ptt_decode_opts o = { .format = PTT_8DW, .time = PTT_TIME_ABS };
+	uint8_t p[RECORDS * 32];
+
+	(void)state;
+	for (uint32_t far = 3 * STEP; far < 1u << 31; far *= 7)
+		for (uint32_t bad = 0; bad < RECORDS - 1; bad++)
+			for (uint32_t piece = 1; piece <= RECORDS; piece += 7) {
+				struct ptt_clock clock = { 0 };
+
+				for (uint32_t i = 0; i < RECORDS; i++)
+					handmade(p + i * 32, PTT_8DW,
+						 &(struct handmade){ .time = 5000 + i * STEP +
+									     (i == bad ? far + STEP / 2 : 0) });
+				for (uint32_t i = 0; i < RECORDS; i++) {
+					const uint32_t end = (i / piece + 1) * piece;
+					struct tlp t;
+
+					ptt_decode_in(p + i * 32, p + 32 * (end < RECORDS ? end : RECORDS), &o, &clock,
+						      &t);
+					if (bad != 0 && i != bad && t.time != i * STEP)
+						fail_msg(
+							"%u of record %u is too far by %u, pieces of %u: record %u is at %lu",
+							bad, bad, far, piece, i, (unsigned long)t.time);
+					if (bad == 0 && piece >= 3 && i > 1 && t.time != (i - 1) * STEP)
+						fail_msg(
+							"the first is too far by %u, pieces of %u: record %u is at %lu",
+							far, piece, i, (unsigned long)t.time);
+				}
+			}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +268,7 @@ int main(void)
 		cmocka_unit_test(gaps_beyond_the_range_show_by_the_length_of_steps),
 		cmocka_unit_test(nothing_is_no_evidence),
 		cmocka_unit_test(bursts_with_pauses_of_more_than_11_bits_were_not_sparse),
+		cmocka_unit_test(one_time_that_is_too_far_ahead_moved_all_times_behind_it),
 	};
 	return cmocka_run_group_tests_name("ptt: time", tests, NULL, NULL);
 }

@@ -1,19 +1,20 @@
 /*
- * watch.c: what the traces of a PTT device obey.
+ * watch.c: the invariants of a PTT device's traces.
  *
- * Three kinds of invariants.  A record alone tells whether it is one, and whether its fields fit together (PCI Express base specification
- * r5.0, 2.2 and 2.3).  A trace tells whether completions fit their requests: only one of direction 2 has both, and a request that
- * was made before the trace began is known to nobody, so a completion is one too many only where its requester and tag have
- * asked in this trace and were answered (match.c knows the rest as "after a gap").  And a platform that counts what its links
- * carry tells how many packets a trace must hold; between the readings of a platform that runs on lies an interval.
+ * There are three kinds. A single record shows whether it is valid, and whether its fields fit together (PCI Express
+ * base specification r5.0, 2.2 and 2.3). A trace shows whether completions fit their requests. Only a trace of
+ * direction 2 has both, and requests from before the trace are unknown; so a completion is one too many only if its
+ * requester and tag have sent a request in this trace that was answered (match.c calls the others "after a gap"). And
+ * a platform that counts the packets of its links shows how many packets a trace must hold; between the readings of a
+ * platform that runs on is an interval.
  *
- * A trace of 4DW holds a packet between peers twice, and the first of a requester and tag may be the duplicate of one that went
- * before.  Nobody uses a tag again before its answer came, so from their second request on that is not so, and they are judged.
+ * A trace of 4DW holds a packet between peers twice, so the first request of a requester and tag may be the duplicate
+ * of an earlier one. Nobody uses a tag again before its answer came, so from the second request on a tag is judged.
  *
- * An invariant that had nothing to say is unknown, not kept.  Nothing is held against a trace for records that are missing: a gap ends what
- * is open, and then the link's counts are no measure.
+ * An invariant without evidence is unknown, not kept. Missing records break no invariant: a gap ends all open
+ * requests, and afterwards the link's counts are not compared.
  *
- * Memory is constant.  Hostile records can only break invariants.
+ * Memory is constant. Hostile records can only break invariants.
  */
 #include <stdio.h>
 #include <string.h>
@@ -54,9 +55,9 @@ struct watched_trace {
 struct watched_asker {
 	uint64_t key; /* 0: none */
 	uint16_t gaps;
-	uint16_t requests; /* since so many gaps; 2: or more */
+	uint16_t requests; /* since so many gaps; REQUESTS_MOST: or more */
 };
-enum { ASKERS = 16384 };
+enum { ASKERS = 16384, REQUESTS_MOST = 3 };
 struct ptt_watch {
 	struct watched_asker asker[ASKERS];
 	uint32_t askers;
@@ -201,6 +202,15 @@ static void watch_lengths(struct ptt_watch *w, const struct watched_trace *t, co
 			     p->status);
 }
 
+/* Between the first and the last enabled byte all are, but for one DW, and for two at an address that is a multiple of 8 (2.2.5). */
+static bool enables_are_contiguous(const struct tlp *p)
+{
+	const bool first = p->first_be == 0xf || p->first_be == 0xe || p->first_be == 0xc || p->first_be == 0x8;
+	const bool last = p->last_be == 0xf || p->last_be == 0x7 || p->last_be == 0x3 || p->last_be == 0x1;
+
+	return (first && last) || p->length_dw == 1 || (p->length_dw == 2 && p->address % 8 == 0);
+}
+
 static void watch_enables(struct ptt_watch *w, const struct watched_trace *t, const struct tlp *p)
 {
 	const struct tlp_type *y = type_of(p);
@@ -211,7 +221,8 @@ static void watch_enables(struct ptt_watch *w, const struct watched_trace *t, co
 		WATCH_RECORD(w, t, PTT_INVARIANT_enables_fit_lengths, p->last_be == 0,
 			     "%s of one DW enables bytes %x of a last", y->name, p->last_be);
 	else
-		WATCH_RECORD(w, t, PTT_INVARIANT_enables_fit_lengths, p->first_be && p->last_be,
+		WATCH_RECORD(w, t, PTT_INVARIANT_enables_fit_lengths,
+			     p->first_be && p->last_be && enables_are_contiguous(p),
 			     "%s of %u DWs enables bytes %x of the first, %x of the last", y->name, p->length_dw,
 			     p->first_be, p->last_be);
 }
@@ -340,15 +351,15 @@ static struct watched_asker *asker_of(struct ptt_watch *w, uint64_t key, uint32_
 	return &w->asker[i];
 }
 
-/* Whether what completions say of this requester and tag can be held against them. */
-static bool is_judged(struct ptt_watch *w, const struct watched_trace *t, const struct tlp *p, uint64_t key,
-		      enum ptt_event what)
+/* How many requests of this requester and tag are known not to be duplicates of earlier ones, up to 2. */
+static uint32_t requests_judged(struct ptt_watch *w, const struct watched_trace *t, const struct tlp *p, uint64_t key,
+				enum ptt_event what)
 {
 	struct watched_asker *a = t->is.ask.format ? NULL : asker_of(w, key, p->device);
 
-	if (a && p->class == TLP_NP && what != PTT_DUPLICATE && a->requests < 2)
+	if (a && p->class == TLP_NP && what != PTT_DUPLICATE && a->requests < REQUESTS_MOST)
 		a->requests++;
-	return t->is.ask.format || (a && a->requests == 2);
+	return t->is.ask.format ? 2 : a && a->requests ? a->requests - 1u : 0;
 }
 
 static bool is_read(const struct tlp *p)
@@ -361,10 +372,15 @@ static void watch_transaction(struct ptt_watch *w, struct watched_trace *t, cons
 	const uint64_t key = match_key(p->device, p->segment, p->requester, p->tag);
 	struct ptt_pair pair = { .completer = 0 };
 	const enum ptt_event what = ptt_match_next(w->match, p, &pair);
-	const bool judged = is_judged(w, t, p, key, what);
+	const uint32_t judged = requests_judged(w, t, p, key, what);
 
 	if (what == PTT_EVICTED)
 		t->has_evicted = true;
+	if (what == PTT_REUSED && judged == 2 && is_read(&pair.request) && pair.t.bytes != 0)
+		WATCH_RECORD(w, t, PTT_INVARIANT_reads_get_what_they_ask, false,
+			     "requester %02x:%02x.%x uses tag 0x%x again, of whose %u bytes %llu came",
+			     p->requester >> 8, p->requester >> 3 & 0x1f, p->requester & 7, p->tag,
+			     ptt_read_bytes(&pair.request), (unsigned long long)pair.t.bytes);
 	if (p->class != TLP_CPL || what == PTT_AFTER_GAP || what == PTT_DUPLICATE || !judged)
 		return;
 	WATCH_RECORD(w, t, PTT_INVARIANT_answers_within_requests, what != PTT_UNEXPECTED_CPL,

@@ -1,8 +1,8 @@
 /*
- * watch.h: what the traces of a PTT device obey.
+ * watch.h: the invariants of a PTT device's traces.
  *
- * A watch is given traces, record by record, and what else a platform tells; then each invariant is asked.  It keeps the first record that
- * breaks an invariant, and how often each invariant had something to say.
+ * A watch gets traces, record by record, and the counts that a platform reports; then it is asked about each
+ * invariant. It keeps the first record that breaks an invariant, and how often each invariant was tested.
  */
 #ifndef TALLY_PTT_WATCH_H
 #define TALLY_PTT_WATCH_H

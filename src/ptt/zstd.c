@@ -1,10 +1,9 @@
 /*
- * zstd.c: what was compressed with zstd: whole files, and perf's records within a file.
+ * zstd.c: decompression of zstd: whole files, and perf's records within a file.
  *
- * libzstd is loaded when the first such file is met.  A frame says how much memory
- * its decoder needs; more than 32 MiB (levels above 20, --long) is refused, so
- * that memory stays bounded.  Damage ends the content early and in words: all that came before it
- * is good.
+ * libzstd is loaded when the first such file is met. A frame states how much memory its decoder needs; more than 32
+ * MiB (levels above 20, --long) is refused, so that memory stays bounded. Damage ends the content early, with words;
+ * all content before it is good.
  */
 #include <stdio.h>
 

@@ -12,7 +12,7 @@
 
 static const char *const names[] = { "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8" };
 
-static int load(const char *const *words, int n)
+static int plugin_load(const char *const *words, int n)
 {
 	const qemu_info_t info = { .target_name = "ppc64", .version = { 7, 7 }, .system_emulation = true };
 
@@ -21,7 +21,7 @@ static int load(const char *const *words, int n)
 }
 
 /* Translates: something, sc 1, something. */
-static void begin(bool little)
+static void guest_begin(bool little)
 {
 	struct qemu_plugin_tb tb = { .insn = { { .bytes = { 0x60, 0, 0, 0 }, .pc = PC - 4 },
 					       { .bytes = { 0x44, 0, 0, 0x22 }, .pc = PC },
@@ -35,7 +35,7 @@ static void begin(bool little)
 }
 
 /* r3 after the instruction; *done: the plugin went on behind it. */
-static int64_t call(uint64_t token, uint64_t address, uint64_t size, bool *done)
+static int64_t guest_call(uint64_t token, uint64_t address, uint64_t size, bool *done)
 {
 	m.r[3] = token;
 	m.r[4] = address;
@@ -47,13 +47,13 @@ static int64_t call(uint64_t token, uint64_t address, uint64_t size, bool *done)
 	return (int64_t)m.r[3];
 }
 
-static int64_t ask(uint32_t request, int32_t index)
+static int64_t guest_ask(uint32_t request, int32_t index)
 {
 	bool done;
 	int64_t code;
 
 	gpci_ask(m.memory + BLOCK, GPCI_HEADER, request, index, 0, 8);
-	code = call(PAPR_GPCI, BLOCK, GPCI_MOST, &done);
+	code = guest_call(PAPR_GPCI, BLOCK, GPCI_MOST, &done);
 	assert_true(done);
 	return code;
 }
@@ -65,10 +65,10 @@ static void a_call_of_either_byte_order_is_answered_and_not_executed(void **stat
 {
 	(void)state;
 	for (int little = 0; little < 2; little++) {
-		assert_int_equal(load(stepping, COUNT(stepping)), 0);
-		begin(little);
+		assert_int_equal(plugin_load(stepping, COUNT(stepping)), 0);
+		guest_begin(little);
 		assert_int_equal(m.hooked, 1);
-		assert_int_equal(ask(0x40, -1), H_SUCCESS);
+		assert_int_equal(guest_ask(0x40, -1), H_SUCCESS);
 		assert_int_equal(m.memory[BLOCK + GPCI_HEADER], 1);
 		assert_int_equal(m.memory[BLOCK + GPCI_HEADER + 1], 0xe0);
 		emulator_end();
@@ -80,9 +80,9 @@ static void other_hypercalls_are_qemus(void **state)
 	bool done;
 
 	(void)state;
-	assert_int_equal(load(stepping, COUNT(stepping)), 0);
-	begin(true);
-	assert_int_equal(call(0x58, BLOCK, 16, &done), 0x58);
+	assert_int_equal(plugin_load(stepping, COUNT(stepping)), 0);
+	guest_begin(true);
+	assert_int_equal(guest_call(0x58, BLOCK, 16, &done), 0x58);
 	assert_false(done);
 	emulator_end();
 }
@@ -92,10 +92,10 @@ static void a_site_is_kept_once_until_the_flush(void **state)
 	long before;
 
 	(void)state;
-	assert_int_equal(load(stepping, COUNT(stepping)), 0);
-	begin(true);
+	assert_int_equal(plugin_load(stepping, COUNT(stepping)), 0);
+	guest_begin(true);
 	before = mem_live();
-	begin(true);
+	guest_begin(true);
 	assert_int_equal(mem_live(), before);
 	emulator_flush();
 	assert_int_equal(mem_live(), before - 1);
@@ -107,16 +107,16 @@ static void a_block_that_is_no_memory_is_privilege_and_devices_are_not_touched(v
 	bool done;
 
 	(void)state;
-	assert_int_equal(load(stepping, COUNT(stepping)), 0);
-	begin(true);
-	assert_int_equal(call(PAPR_GPCI, MEMORY - 16, 32, &done), H_PRIVILEGE);
-	assert_int_equal(call(PAPR_GPCI, BLOCK, UINT64_MAX, &done), H_PRIVILEGE);
-	assert_int_equal(call(PAPR_GPCI, UINT64_MAX - 8, 32, &done), H_PRIVILEGE);
+	assert_int_equal(plugin_load(stepping, COUNT(stepping)), 0);
+	guest_begin(true);
+	assert_int_equal(guest_call(PAPR_GPCI, MEMORY - 16, 32, &done), H_PRIVILEGE);
+	assert_int_equal(guest_call(PAPR_GPCI, BLOCK, UINT64_MAX, &done), H_PRIVILEGE);
+	assert_int_equal(guest_call(PAPR_GPCI, UINT64_MAX - 8, 32, &done), H_PRIVILEGE);
 	m.touched = 0;
-	assert_int_equal(call(PAPR_GPCI, UINT64_C(1) << 45, 32, &done), H_PRIVILEGE);
+	assert_int_equal(guest_call(PAPR_GPCI, UINT64_C(1) << 45, 32, &done), H_PRIVILEGE);
 	assert_int_equal(m.touched, 0);
 	m.refuse_write = true;
-	assert_int_equal(ask(0x40, -1), H_PRIVILEGE);
+	assert_int_equal(guest_ask(0x40, -1), H_PRIVILEGE);
 	emulator_end();
 }
 
@@ -125,10 +125,10 @@ static void the_upper_four_bits_of_an_address_are_not_looked_at(void **state)
 	bool done;
 
 	(void)state;
-	assert_int_equal(load(stepping, COUNT(stepping)), 0);
-	begin(true);
+	assert_int_equal(plugin_load(stepping, COUNT(stepping)), 0);
+	guest_begin(true);
 	gpci_ask(m.memory + BLOCK, GPCI_HEADER, 0x40, -1, 0, 0);
-	assert_int_equal(call(PAPR_GPCI, 0xc000000000000000u | BLOCK, 48, &done), H_SUCCESS);
+	assert_int_equal(guest_call(PAPR_GPCI, 0xc000000000000000u | BLOCK, 48, &done), H_SUCCESS);
 	emulator_end();
 }
 
@@ -142,10 +142,10 @@ static void time_goes_on_by_the_step_and_the_log_says_so(void **state)
 	(void)state;
 	close(mkstemp(path));
 	snprintf(word, sizeof(word), "log=%s", path);
-	assert_int_equal(load(words, COUNT(words)), 0);
-	begin(true);
+	assert_int_equal(plugin_load(words, COUNT(words)), 0);
+	guest_begin(true);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(ask(0x94, 3), H_PARAMETER); /* more records than fit: these are right */
+		assert_int_equal(guest_ask(0x94, 3), H_PARAMETER); /* more records than fit: these are right */
 		at[i] = be64_get(m.memory + BLOCK + GPCI_HEADER + 0x10);
 	}
 	emulator_end();
@@ -165,17 +165,17 @@ static void firmware_partition_and_rights_are_the_guests(void **state)
 	static const char *const lab[] = { "firmware=0", "rights=all+lab", "seed=3", "load=donating", "step=0" };
 
 	(void)state;
-	assert_int_equal(load(mute, COUNT(mute)), 0);
-	begin(true);
-	assert_int_equal(ask(0x10, 0), H_AUTHORITY);
-	assert_int_equal(ask(0x30, -1), H_NOT_AVAILABLE);
-	assert_int_equal(ask(0x20, -1), H_SUCCESS);
+	assert_int_equal(plugin_load(mute, COUNT(mute)), 0);
+	guest_begin(true);
+	assert_int_equal(guest_ask(0x10, 0), H_AUTHORITY);
+	assert_int_equal(guest_ask(0x30, -1), H_NOT_AVAILABLE);
+	assert_int_equal(guest_ask(0x20, -1), H_SUCCESS);
 	assert_int_equal(be64_get(m.memory + BLOCK + GPCI_HEADER), 2);
 	emulator_end();
-	assert_int_equal(load(lab, COUNT(lab)), 0);
-	begin(false);
-	assert_int_equal(ask(0x10, 0), H_SUCCESS);
-	assert_int_equal(ask(0x80002000, 0), H_SUCCESS);
+	assert_int_equal(plugin_load(lab, COUNT(lab)), 0);
+	guest_begin(false);
+	assert_int_equal(guest_ask(0x10, 0), H_SUCCESS);
+	assert_int_equal(guest_ask(0x80002000, 0), H_SUCCESS);
 	emulator_end();
 }
 
@@ -230,7 +230,7 @@ static void memory_that_is_out_refuses_to_load(void **state)
 	(void)state;
 	for (long n = 1;; n++) {
 		mem_fail_at(n);
-		if (load(stepping, COUNT(stepping)) == 0)
+		if (plugin_load(stepping, COUNT(stepping)) == 0)
 			break;
 		assert_int_equal(mem_live(), 0);
 		assert_true(n < 1000);

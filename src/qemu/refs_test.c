@@ -14,7 +14,7 @@
 static char path[] = "/tmp/tally-refs-XXXXXX", said[8192];
 static const int versions[] = { 7, 2, 1 };
 
-static int load(int version, const char *word, const char *more)
+static int plugin_load(int version, const char *word, const char *more)
 {
 	const qemu_info_t info = { .target_name = "sparc64", .version = { version, version } };
 	const char *words[] = { word, more };
@@ -31,10 +31,10 @@ static void load_to(int version, const char *key, const char *more)
 	strcpy(path, "/tmp/tally-refs-XXXXXX");
 	close(mkstemp(path));
 	snprintf(word, sizeof(word), "%s=%s", key, path);
-	assert_int_equal(load(version, word, more), 0);
+	assert_int_equal(plugin_load(version, word, more), 0);
 }
 
-static void end(void)
+static void guest_end(void)
 {
 	FILE *f;
 
@@ -46,7 +46,7 @@ static void end(void)
 	unlink(path);
 }
 
-static bool has(const char *name, unsigned long n)
+static bool output_has(const char *name, unsigned long n)
 {
 	char line[64];
 
@@ -55,7 +55,7 @@ static bool has(const char *name, unsigned long n)
 }
 
 /* Three instructions: one that loads, one that stores, one that does both. */
-static void run(unsigned vcpu, int times)
+static void guest_run(unsigned vcpu, int times)
 {
 	struct qemu_plugin_tb tb = { { { .pc = PC }, { .pc = PC + 4 }, { .pc = PC + 8 } } };
 
@@ -77,10 +77,11 @@ static void references_are_counted_by_the_model(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(versions); i++) {
 		load_to(versions[i], "log", "machine=niagara");
-		run(0, 100);
-		end();
-		assert_true(has("instructions", 300) && has("fetches", 300) && has("loads", 200) && has("stores", 200));
-		assert_true(has("ic_miss", 1) && has("dc_miss", 2) && has("l2_remote", 0));
+		guest_run(0, 100);
+		guest_end();
+		assert_true(output_has("instructions", 300) && output_has("fetches", 300) && output_has("loads", 200) &&
+			    output_has("stores", 200));
+		assert_true(output_has("ic_miss", 1) && output_has("dc_miss", 2) && output_has("l2_remote", 0));
 		assert_non_null(strstr(said, "\nnode0_mcu0_reads "));
 	}
 }
@@ -89,12 +90,12 @@ static void threads_are_strands_and_more_than_there_can_be_are_let_go(void **sta
 {
 	(void)state;
 	load_to(7, "log", "machine=batoka");
-	run(0, 1);
-	run(65, 1); /* of the second socket */
-	run(1023, 1);
-	run(1024, 1);
-	end();
-	assert_true(has("fetches", 9));
+	guest_run(0, 1);
+	guest_run(65, 1); /* of the second socket */
+	guest_run(1023, 1);
+	guest_run(1024, 1);
+	guest_end();
+	assert_true(output_has("fetches", 9));
 	assert_null(strstr(said, "l2_remote                0"));
 }
 
@@ -107,8 +108,8 @@ static void as_text_they_are_lackeys(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(versions); i++) {
 		load_to(versions[i], "refs", NULL);
-		run(0, 30);
-		end();
+		guest_run(0, 30);
+		guest_end();
 		said[170] = '\0';
 		assert_int_equal(
 			strncmp(said,
@@ -134,7 +135,7 @@ static void a_size_and_an_address_of_any_length_fit_a_line(void **state)
 	emulator_translate(&tb);
 	for (int i = 0; i < 200; i++)
 		tb.insn[0].mem(0, 7, UINT64_MAX, tb.insn[0].mem_arg);
-	end();
+	guest_end();
 	assert_int_equal(strncmp(said, " L ffffffffffff,128\n L ", 23), 0);
 	assert_int_equal(strlen(said), 200 * 20);
 }
@@ -161,8 +162,8 @@ static void wrong_arguments_are_named(void **state)
 		if (refs_options(&o, 1, &word, &e) >= 0 || !strstr(e.text, rows[i].said))
 			fail_msg("line %d: said '%s'", rows[i].line, e.text);
 	}
-	assert_int_equal(load(7, "refs=/tmp/x", "log=/tmp/y"), 1);
-	assert_int_equal(load(7, "log=/nowhere/at/all", NULL), 1);
+	assert_int_equal(plugin_load(7, "refs=/tmp/x", "log=/tmp/y"), 1);
+	assert_int_equal(plugin_load(7, "log=/nowhere/at/all", NULL), 1);
 	assert_int_equal(mem_live(), 0);
 }
 
@@ -171,7 +172,7 @@ static void memory_that_is_out_refuses_to_load_and_loses_references(void **state
 	(void)state;
 	for (long n = 1;; n++) {
 		mem_fail_at(n);
-		if (load(7, "log=/dev/null", NULL) == 0)
+		if (plugin_load(7, "log=/dev/null", NULL) == 0)
 			break;
 		assert_int_equal(mem_live(), 0);
 		assert_true(n < 1000);
@@ -182,9 +183,9 @@ static void memory_that_is_out_refuses_to_load_and_loses_references(void **state
 	emulator_translate(&tb);
 	assert_null(tb.insn[0].exec);
 	mem_fail_at(2); /* the translation has memory, the batch has not */
-	run(0, 1);
+	guest_run(0, 1);
 	mem_fail_at(0);
-	run(0, 1);
+	guest_run(0, 1);
 	emulator_end();
 }
 

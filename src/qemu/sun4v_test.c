@@ -19,7 +19,7 @@ enum { O0, O1, O2, O3, O4, O5, R_PC, R_NPC, R_STATE };
 static const char *const names[] = { "o0", "o1", "o2", "o3", "o4", "o5", "pc", "npc", "state" };
 static const char *const chase[] = { "machine=niagara", "load=chase", "strands=1", "step=120000" };
 
-static int load(const char *const *words, int n)
+static int plugin_load(const char *const *words, int n)
 {
 	const qemu_info_t info = { .target_name = "sparc64", .version = { 7, 7 }, .system_emulation = true };
 
@@ -27,25 +27,25 @@ static int load(const char *const *words, int n)
 	return qemu_plugin_install(1, &info, n, (char **)words);
 }
 
-static struct qemu_plugin_insn instruction(uint32_t word, uint64_t pc)
+static struct qemu_plugin_insn insn_make(uint32_t word, uint64_t pc)
 {
 	return (struct qemu_plugin_insn){
 		.bytes = { (uint8_t)(word >> 24), (uint8_t)(word >> 16), (uint8_t)(word >> 8), (uint8_t)word }, .pc = pc
 	};
 }
 
-static void translate(uint32_t before, uint32_t word)
+static void guest_translate(uint32_t before, uint32_t word)
 {
-	struct qemu_plugin_tb tb = { { instruction(before, PC - 4), instruction(word, PC), instruction(NOP, PC + 4) } };
+	struct qemu_plugin_tb tb = { { insn_make(before, PC - 4), insn_make(word, PC), insn_make(NOP, PC + 4) } };
 
 	m.hooked = 0;
 	emulator_translate(&tb);
 }
 
-static void begin(uint32_t word)
+static void guest_begin(uint32_t word)
 {
 	emulator_init();
-	translate(NOP, word);
+	guest_translate(NOP, word);
 	assert_int_equal(m.hooked, 1);
 	m.r[R_STATE] = PRIV;
 	m.r[R_PC] = STALE;
@@ -54,8 +54,8 @@ static void begin(uint32_t word)
 
 static void begin_with(const char *const *words, int n, uint32_t word)
 {
-	assert_int_equal(load(words, n), 0);
-	begin(word);
+	assert_int_equal(plugin_load(words, n), 0);
+	guest_begin(word);
 }
 
 static bool call_on(unsigned vcpu, uint64_t function, uint64_t a0, uint64_t a1, uint64_t a2)
@@ -69,33 +69,33 @@ static bool call_on(unsigned vcpu, uint64_t function, uint64_t a0, uint64_t a1, 
 		m.exec(vcpu, m.site);
 	return m.pc != 0;
 }
-static bool call(uint64_t function, uint64_t a0, uint64_t a1, uint64_t a2)
+static bool guest_call(uint64_t function, uint64_t a0, uint64_t a1, uint64_t a2)
 {
 	return call_on(0, function, a0, a1, a2);
 }
 
 /* Answered with this status, and %o1 and %o2. */
-#define ANSWER(function, a0, a1, a2, status, r1, r2)     \
-	do {                                             \
-		assert_true(call(function, a0, a1, a2)); \
-		assert_int_equal(m.pc, PC + 4);          \
-		assert_int_equal(m.r[O0], status);       \
-		assert_int_equal(m.r[O1], r1);           \
-		assert_int_equal(m.r[O2], r2);           \
+#define ANSWER(function, a0, a1, a2, status, r1, r2)           \
+	do {                                                   \
+		assert_true(guest_call(function, a0, a1, a2)); \
+		assert_int_equal(m.pc, PC + 4);                \
+		assert_int_equal(m.r[O0], status);             \
+		assert_int_equal(m.r[O1], r1);                 \
+		assert_int_equal(m.r[O2], r2);                 \
 	} while (0)
 
-static void fast(void)
+static void trap_fast(void)
 {
-	translate(NOP, TA_FAST);
+	guest_translate(NOP, TA_FAST);
 }
-static void negotiate(uint64_t group)
+static void guest_negotiate(uint64_t group)
 {
-	translate(NOP, TA_CORE);
+	guest_translate(NOP, TA_CORE);
 	ANSWER(SUN4V_API_SET_VERSION, group, 1, 1, HV_EOK, group == SUN4V_GROUP_VFALLS, 1);
-	fast();
+	trap_fast();
 }
 
-static uint64_t hits(uint64_t ra, uint32_t slot)
+static uint64_t buffer_hits(uint64_t ra, uint32_t slot)
 {
 	return be64_get(m.memory + (ra - BASE) + slot);
 }
@@ -104,7 +104,7 @@ static uint64_t all_hits(uint64_t ra)
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < MMUSTAT_BYTES; i += 16)
-		n += hits(ra, i);
+		n += buffer_hits(ra, i);
 	return n;
 }
 
@@ -128,12 +128,12 @@ static void registers_are_written_and_read(void **state)
 	(void)state;
 	begin_with(batoka, COUNT(batoka), TA_FAST);
 	ANSWER(SUN4V_GET_PERFREG, 2, 7, 8, HV_EBADTRAP, 7, 8);
-	negotiate(SUN4V_GROUP_VFALLS);
+	guest_negotiate(SUN4V_GROUP_VFALLS);
 	ANSWER(SUN4V_SET_PERFREG, 2, 0x1ff, 8, HV_EOK, 0x1ff, 8);
 	ANSWER(SUN4V_GET_PERFREG, 2, 7, 8, HV_EOK, 0xff, 8);
 	ANSWER(SUN4V_GET_PERFREG, 90, 7, 8, HV_EINVAL, 7, 8);
 	ANSWER(SUN4V_SET_PERFREG, 2, 0, 8, HV_EOK, 0, 8);
-	assert_true(call(SUN4V_GET_PERFREG, 3, 0, 0));
+	assert_true(guest_call(SUN4V_GET_PERFREG, 3, 0, 0));
 	assert_true(m.r[O1] > 0);
 	emulator_end();
 }
@@ -144,7 +144,7 @@ static void a_zambezi_and_rights_are_the_arguments(void **state)
 
 	(void)state;
 	begin_with(maramba, COUNT(maramba), TA_FAST);
-	negotiate(SUN4V_GROUP_VFALLS);
+	guest_negotiate(SUN4V_GROUP_VFALLS);
 	ANSWER(SUN4V_GET_PERFREG, 18, 7, 8, HV_ENOTSUPPORTED, 7, 8);
 	ANSWER(SUN4V_GET_PERFREG, 2, 7, 8, HV_ENOACCESS, 7, 8);
 	ANSWER(SUN4V_SET_PERFREG, 0, 6, 8, HV_EOK, 6, 8);
@@ -168,7 +168,7 @@ static void calls_of_other_groups_trap(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		begin_with(chase, COUNT(chase), rows[i].word);
-		if (call(rows[i].function, rows[i].group, 5, 6) || m.r[O0] != rows[i].group || m.r[O1] != 5)
+		if (guest_call(rows[i].function, rows[i].group, 5, 6) || m.r[O0] != rows[i].group || m.r[O1] != 5)
 			fail_msg("line %d: answered", rows[i].line);
 		emulator_end();
 	}
@@ -179,9 +179,9 @@ static void user_code_and_strands_that_there_are_not_trap(void **state)
 	(void)state;
 	begin_with(chase, COUNT(chase), TA_FAST);
 	m.r[R_STATE] = ~(uint64_t)PRIV;
-	assert_false(call(SUN4V_MMUSTAT_INFO, 0, 0, 0));
+	assert_false(guest_call(SUN4V_MMUSTAT_INFO, 0, 0, 0));
 	m.r[R_STATE] = PRIV;
-	assert_true(call(SUN4V_MMUSTAT_INFO, 0, 0, 0));
+	assert_true(guest_call(SUN4V_MMUSTAT_INFO, 0, 0, 0));
 	m.r[O0] = 1;
 	m.pc = 0;
 	m.exec(32, m.site);
@@ -208,9 +208,9 @@ static void both_encodings_are_waited_for_and_no_other(void **state)
 	};
 
 	(void)state;
-	assert_int_equal(load(chase, COUNT(chase)), 0);
+	assert_int_equal(plugin_load(chase, COUNT(chase)), 0);
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		translate(NOP, rows[i].word);
+		guest_translate(NOP, rows[i].word);
 		if (m.hooked != rows[i].ours)
 			fail_msg("line %d: %u", rows[i].line, m.hooked);
 	}
@@ -238,9 +238,9 @@ static void in_a_delay_slot_of_the_block_it_traps(void **state)
 	};
 
 	(void)state;
-	assert_int_equal(load(chase, COUNT(chase)), 0);
+	assert_int_equal(plugin_load(chase, COUNT(chase)), 0);
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		translate(rows[i].before, TA_FAST);
+		guest_translate(rows[i].before, TA_FAST);
 		if (m.hooked != rows[i].ours)
 			fail_msg("line %d: %u", rows[i].line, m.hooked);
 	}
@@ -253,10 +253,10 @@ static void at_the_beginning_of_a_block_it_goes_on_at_npc(void **state)
 	begin_with(chase, COUNT(chase), TA_FAST);
 	m.r[R_PC] = PC;
 	m.r[R_NPC] = BASE + 0x800;
-	assert_true(call(SUN4V_MMUSTAT_INFO, 0, 0, 0));
+	assert_true(guest_call(SUN4V_MMUSTAT_INFO, 0, 0, 0));
 	assert_int_equal(m.pc, BASE + 0x800);
 	m.r[R_NPC] = BASE + 0x802; /* QEMU's mark of a branch that is not decided */
-	assert_false(call(SUN4V_MMUSTAT_INFO, 0, 0, 0));
+	assert_false(guest_call(SUN4V_MMUSTAT_INFO, 0, 0, 0));
 	emulator_end();
 }
 
@@ -269,16 +269,16 @@ static void a_buffer_is_added_to_before_each_call(void **state)
 
 	(void)state;
 	begin_with(chase, COUNT(chase), TA_FAST);
-	negotiate(SUN4V_GROUP_NIAGARA);
+	guest_negotiate(SUN4V_GROUP_NIAGARA);
 	be64_put(m.memory + 0x1000 + slot, 1000);
 	ANSWER(SUN4V_MMUSTAT_CONF, BUFFER, 7, 8, HV_EOK, 0, 8);
 	assert_int_equal(all_hits(BUFFER), 1000);
 	ANSWER(SUN4V_MMUSTAT_INFO, 0, 7, 8, HV_EOK, BUFFER, 8);
-	first = hits(BUFFER, slot) - 1000;
-	assert_true(first > 0 && first < 1000 && hits(BUFFER, slot + 8) > 0);
+	first = buffer_hits(BUFFER, slot) - 1000;
+	assert_true(first > 0 && first < 1000 && buffer_hits(BUFFER, slot + 8) > 0);
 	memset(m.memory + 0x1000, 0, MMUSTAT_BYTES);
 	ANSWER(SUN4V_MMUSTAT_INFO, 0, 7, 8, HV_EOK, BUFFER, 8);
-	assert_true(hits(BUFFER, slot) > 0 && hits(BUFFER, slot) < 1000);
+	assert_true(buffer_hits(BUFFER, slot) > 0 && buffer_hits(BUFFER, slot) < 1000);
 	emulator_end();
 }
 
@@ -289,7 +289,7 @@ static void the_buffer_of_each_strand_is_its_own_and_added_to_whoever_calls(void
 
 	(void)state;
 	begin_with(two, COUNT(two), TA_FAST);
-	negotiate(SUN4V_GROUP_NIAGARA);
+	guest_negotiate(SUN4V_GROUP_NIAGARA);
 	ANSWER(SUN4V_MMUSTAT_CONF, BUFFER, 7, 8, HV_EOK, 0, 8);
 	assert_true(call_on(1, SUN4V_MMUSTAT_INFO, 0, 7, 8));
 	assert_int_equal(m.r[O0], HV_EOK);
@@ -312,7 +312,7 @@ static void what_was_added_to_a_buffer_is_not_added_again(void **state)
 
 	(void)state;
 	begin_with(chase, COUNT(chase), TA_FAST);
-	negotiate(SUN4V_GROUP_NIAGARA);
+	guest_negotiate(SUN4V_GROUP_NIAGARA);
 	ANSWER(SUN4V_MMUSTAT_CONF, BUFFER, 7, 8, HV_EOK, 0, 8);
 	for (size_t i = 0; i < COUNT(grew); i++) { /* in steps of one length */
 		grew[i] = all_hits(BUFFER);
@@ -330,7 +330,7 @@ static void only_the_last_buffer_is_added_to_and_none_after_an_error(void **stat
 
 	(void)state;
 	begin_with(chase, COUNT(chase), TA_FAST);
-	negotiate(SUN4V_GROUP_NIAGARA);
+	guest_negotiate(SUN4V_GROUP_NIAGARA);
 	ANSWER(SUN4V_MMUSTAT_CONF, BUFFER, 7, 8, HV_EOK, 0, 8);
 	ANSWER(SUN4V_MMUSTAT_CONF, OTHER, 7, 8, HV_EOK, BUFFER, 8);
 	one = all_hits(BUFFER);
@@ -352,7 +352,7 @@ static void the_genuine_hypervisor_keeps_the_buffer_after_an_error(void **state)
 	(void)state;
 	begin_with(words, COUNT(words), TA_CORE);
 	ANSWER(SUN4V_API_SET_VERSION, SUN4V_GROUP_NIAGARA, 1, 5, HV_EOK, 0, 0); /* the minor is in %o2, too */
-	fast();
+	trap_fast();
 	ANSWER(SUN4V_MMUSTAT_CONF, BUFFER + 8, 7, 8, HV_EOK, 0, 8);
 	ANSWER(SUN4V_MMUSTAT_CONF, OTHER + 4, 7, 8, HV_EBADALIGN, 7, 8);
 	one = all_hits(BUFFER + 8);
@@ -369,7 +369,7 @@ static void what_is_no_memory_is_refused_and_devices_are_not_touched(void **stat
 
 	(void)state;
 	begin_with(chase, COUNT(chase), TA_FAST);
-	negotiate(SUN4V_GROUP_NIAGARA);
+	guest_negotiate(SUN4V_GROUP_NIAGARA);
 	for (size_t i = 0; i < COUNT(rows); i++)
 		ANSWER(SUN4V_MMUSTAT_CONF, rows[i], 7, 8, HV_ENORADDR, 7, 8);
 	assert_true(m.touched <= BASE + MEMORY + 0x200);
@@ -394,7 +394,7 @@ static void the_log_has_a_line_for_each_call(void **state)
 	snprintf(word, sizeof(word), "log=%s", path);
 	begin_with(words, COUNT(words), TA_CORE);
 	ANSWER(SUN4V_API_SET_VERSION, SUN4V_GROUP_NIAGARA, 1, 0, HV_EOK, 0, 0);
-	fast();
+	trap_fast();
 	ANSWER(SUN4V_MMUSTAT_CONF, 3, 4, 5, HV_EBADALIGN, 4, 5);
 	emulator_end();
 	f = fopen(path, "r");
@@ -459,20 +459,20 @@ static void memory_that_is_out_refuses_to_load(void **state)
 	(void)state;
 	for (long n = 1;; n++) {
 		mem_fail_at(n);
-		if (load(chase, COUNT(chase)) == 0)
+		if (plugin_load(chase, COUNT(chase)) == 0)
 			break;
 		assert_int_equal(mem_live(), 0);
 		assert_true(n < 1000);
 	}
 	mem_fail_at(1);
-	translate(NOP, TA_FAST);
+	guest_translate(NOP, TA_FAST);
 	assert_int_equal(m.hooked, 0);
 	mem_fail_at(0);
-	begin(TA_FAST);
+	guest_begin(TA_FAST);
 	mem_fail_at(1); /* a strand of its own: it may need memory, and traps then */
-	(void)call(SUN4V_MMUSTAT_INFO, 0, 0, 0);
+	(void)guest_call(SUN4V_MMUSTAT_INFO, 0, 0, 0);
 	mem_fail_at(0);
-	assert_true(call(SUN4V_MMUSTAT_INFO, 0, 0, 0));
+	assert_true(guest_call(SUN4V_MMUSTAT_INFO, 0, 0, 0));
 	emulator_end();
 }
 

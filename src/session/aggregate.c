@@ -225,6 +225,7 @@ static int view_open(struct tally_trace *t, struct agg_state *s, struct view *w)
 				     .lq = def->lq,
 				     .llq = def->llq,
 				     .normal = s->normal,
+				     .zoom = t->opt.v[OPT_aggzoom],
 				     .value_signed = def->value_signed } };
 	if (rc < 0)
 		return rc;
@@ -374,7 +375,7 @@ int aggs_open(struct tally_trace *t)
 		return trace_nomem(t);
 	for (uint32_t i = 0; i < t->prog->naggs; i++) {
 		struct agg_state *s = &t->agg[i];
-		int map = image_map(t, IMG_AGG, i);
+		int map = image_map(t, IMG_AGG, i), spare = image_map(t, IMG_SPARE, i);
 
 		s->def = &t->prog->agg[i];
 		s->normal = 1;
@@ -384,7 +385,9 @@ int aggs_open(struct tally_trace *t)
 			return trace_fail(t, TALLY_ECORRUPT, "aggregation @%s has a value of %u bytes", s->def->name,
 					  t->img->map[map].value_size);
 		s->map = &t->img->map[map];
-		s->imap = (uint32_t)map;
+		s->imap[s->nmaps++] = (uint32_t)map;
+		if (spare >= 0)
+			s->imap[s->nmaps++] = (uint32_t)spare;
 		s->words = s->map->value_size / 8;
 	}
 	return 0;

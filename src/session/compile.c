@@ -28,7 +28,7 @@ static int env_probes(void *arg, const struct d_probedesc *desc, int (*add)(void
 	if (t->listing && (rc == 0 || (rc < 0 && e->code && rc != -TALLY_ENOMEM)))
 		list_note_unmatched(t, desc, e);
 	/* dtrace(1) has one line; that cpc's has a second is in its specification */
-	if (t->o.flags & TALLY_TRACE_COMPAT && strcmp(desc->prov, "cpc"))
+	if (t->o.flags & TALLY_TRACE_COMPAT && strcmp(desc->prov, "cpc") && e->code != TALLY_ESYNTAX)
 		*e = (struct err){ 0 };
 	return rc;
 }
@@ -56,6 +56,14 @@ static const struct d_args *env_args(void *arg, uint32_t probe, uint32_t index)
 	return probe_args(probes_get(t->probes, probe), index);
 }
 
+static int env_counter(void *arg, const char *event, struct err *e)
+{
+	struct tally_trace *t = arg;
+	struct prov_count found;
+
+	return prov_counter(t->probes, event, &found, e);
+}
+
 static int env_option(void *arg, const char *name, const char *value, struct err *e)
 {
 	struct tally_trace *t = arg;
@@ -63,12 +71,15 @@ static int env_option(void *arg, const char *name, const char *value, struct err
 	return options_set(&t->opt, name, value, e, t->o.flags & TALLY_TRACE_COMPAT ? NULL : &t->why);
 }
 
-static uint32_t frames_most(const struct tally_trace *t, enum option which)
+static uint32_t frames_at_most(uint64_t n, uint32_t most)
 {
-	uint64_t n = t->opt.v[which], most = t->opt.v[OPT_maxframes];
+	return n < most ? (uint32_t)n : most;
+}
 
-	n = n < most ? n : most;
-	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+/* What stack(n) gets at most: by its option, by the kernel, and by us. */
+static uint32_t frames_most(const struct tally_trace *t)
+{
+	return frames_at_most(t->opt.v[OPT_maxframes], frames_at_most(t->kind->frames(), D_FRAMES_MOST));
 }
 
 static void env_sizes(void *arg, struct d_env *env)
@@ -76,11 +87,12 @@ static void env_sizes(void *arg, struct d_env *env)
 	struct tally_trace *t = arg;
 
 	env->strsize = t->opt.v[OPT_strsize];
+	env->pcapsize = (uint32_t)t->opt.v[OPT_pcapsize];
 	env->scratchsize = (uint32_t)t->opt.v[OPT_scratchsize];
-	env->stackframes = frames_most(t, OPT_stackframes);
-	env->ustackframes = frames_most(t, OPT_ustackframes);
-	env->jstackframes = frames_most(t, OPT_jstackframes);
-	env->maxframes = t->opt.v[OPT_maxframes] < D_FRAMES_MOST ? (uint32_t)t->opt.v[OPT_maxframes] : D_FRAMES_MOST;
+	env->maxframes = frames_most(t);
+	env->stackframes = frames_at_most(t->opt.v[OPT_stackframes], env->maxframes);
+	env->ustackframes = frames_at_most(t->opt.v[OPT_ustackframes], env->maxframes);
+	env->jstackframes = frames_at_most(t->opt.v[OPT_jstackframes], env->maxframes);
 	env->defaultargs = t->opt.v[OPT_defaultargs];
 	env->errtags = t->opt.v[OPT_errtags];
 	env->pspec = t->opt.v[OPT_pspec];
@@ -148,6 +160,24 @@ static const char *env_macro(void *arg, const char *name)
 
 /* ---- sources ------------------------------------------------------------------ */
 
+/* The command of -c waits for its exec: what it will run is looked at when it has it. */
+static int process_ready(void *arg, uint32_t pid, struct err *why)
+{
+	struct tally_trace *t = arg;
+
+	const enum evaltime when = options_evaltime(&t->opt, t->o.flags & TALLY_TRACE_COMPAT ? EVAL_MAIN : EVAL_EXEC);
+	int rc;
+
+	if (!t->has_child || (uint32_t)t->child.pid != pid || t->child.held)
+		return 0;
+	rc = k_child_hold(&t->child, when == EVAL_MAIN || when == EVAL_POSTINIT ? K_HOLD_MAIN : K_HOLD_ENTRY, why);
+	if (rc >= 0 && t->child.exec_error)
+		return err_set(why, TALLY_EINVAL, "cannot run the command: %s", strerror(t->child.exec_error));
+	if (rc >= 0 && t->child.ended)
+		return err_set(why, TALLY_EINVAL, "the command ended before its program began");
+	return rc < 0 ? rc : 0;
+}
+
 int open_probes(struct tally_trace *t)
 {
 	const struct records *r = t->records;
@@ -155,10 +185,13 @@ int open_probes(struct tally_trace *t)
 			       .conf = t->o.conf,
 			       .cpc_min = t->opt.v[OPT_dcpc_min_overflow],
 			       .cpc_exclusive = t->opt.v[OPT_cpcexclusive],
+			       .functions = options_functions(&t->opt),
 			       .records = r && !r->transport,
 			       .vm = t->kind == &engine_vm,
 			       .transport = r ? r->transport : NULL,
-			       .sun4v = r ? r->sun4v : NULL };
+			       .sun4v = r ? r->sun4v : NULL,
+			       .process_ready = process_ready,
+			       .process_arg = t };
 	int rc = probes_open(&t->probes, &o);
 
 	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
@@ -203,12 +236,17 @@ static int compile_all(struct tally_trace *t, struct d_env *env)
 {
 	int rc = open_probes(t);
 
+	env->ktypes = rc < 0 ? NULL : k_types_ops(probes_types(t->probes));
 	if (rc >= 0 && (rc = d_open(&t->unit, env)) < 0)
 		rc = trace_fail(t, -rc, "%s", tally_strerror(rc));
 	for (uint32_t i = 0; rc >= 0 && i < t->nsrc; i++)
 		rc = compile_source(t, &t->src[i]);
 	if (rc >= 0) {
-		probes_set(t->probes, t->opt.v[OPT_dcpc_min_overflow], t->opt.v[OPT_cpcexclusive]);
+		probes_set(t->probes, t->opt.v[OPT_dcpc_min_overflow], t->opt.v[OPT_cpcexclusive],
+			   options_functions(&t->opt),
+			   t->listing || t->kind != &engine_kernel ? WAITS_NONE :
+			   t->opt.v[OPT_zdefs]                     ? WAITS_ALL :
+								     WAITS_MATCHED);
 		rc = d_compile(t->unit, &t->prog, &t->err, &t->why);
 	}
 	return rc < 0 ? rc : check_arguments(t);
@@ -226,6 +264,7 @@ int compile_sources(struct tally_trace *t)
 		.macro = env_macro,
 		.option = env_option,
 		.sizes = env_sizes,
+		.no_process = t->kind == &engine_vm,
 		.dump = t->dump,
 		.dump_to = &dump,
 	};
@@ -233,9 +272,8 @@ int compile_sources(struct tally_trace *t)
 
 	if (!t->nsrc)
 		return trace_fail(t, TALLY_EINVAL, "no probes specified");
-	if (t->kind == &engine_kernel && k_types_open(&t->types) < 0)
-		return trace_nomem(t);
-	env.ktypes = k_types_ops(t->types);
+	if (t->kind == &engine_kernel)
+		env.counter = env_counter;
 	env.dlibrary = env_library;
 	env.own_libraries = options_text(&t->opt, OPT_libdir) != NULL;
 	env_sizes(t, &env);
@@ -253,12 +291,10 @@ void compile_undo(struct tally_trace *t)
 {
 	bpf_image_free(t->img);
 	d_close(t->unit);
-	k_types_close(t->types);
 	libraries_free(&t->libraries);
 	probes_close(t->probes);
 	t->img = NULL;
 	t->unit = NULL;
-	t->types = NULL;
 	t->prog = NULL;
 	t->probes = NULL;
 }
@@ -275,15 +311,18 @@ const struct d_clause *clause_of_probe(const struct tally_trace *t, uint32_t pro
 /* ---- the image ----------------------------------------------------------------- */
 
 /* The frames for which kept stacks need room: stack(n) may ask for more than the option says. */
-static uint32_t key_frames(const struct d_program *p, enum slot_kind kind, uint64_t option)
+static uint32_t key_frames(const struct tally_trace *t, enum slot_kind kind, enum option option)
 {
-	uint64_t most = option;
+	const struct d_program *p = t->prog;
+	uint64_t most = t->opt.v[option];
 
 	for (uint32_t i = 0; i < p->naggs; i++)
 		for (uint32_t k = 0; k < p->agg[i].nkeys; k++)
 			if (p->agg[i].keys[k].kind == kind && p->agg[i].keys[k].frames > most)
 				most = p->agg[i].keys[k].frames;
-	return most < D_FRAMES_MOST ? (uint32_t)most : D_FRAMES_MOST;
+	/* Those of the kernel are kept with the frames that lead to the program, if there is room. */
+	return frames_at_most(frames_at_most(most, frames_most(t)) + (kind == SLOT_KSTACK ? DISPATCH_FRAMES : 0),
+			      frames_at_most(t->kind->frames(), D_FRAMES_MOST));
 }
 
 static uint32_t power_of_two(uint64_t n)
@@ -314,7 +353,7 @@ static void ring_sizes(const struct tally_trace *t, struct bpf_opts *o)
 }
 
 /* Which probes the clauses refer to, by id. */
-static bool *used_probes(struct tally_trace *t)
+bool *used_probes(struct tally_trace *t)
 {
 	bool *used = mem_alloc(probes_count(t->probes) + 1);
 
@@ -327,9 +366,19 @@ static bool *used_probes(struct tally_trace *t)
 static uint8_t class_of(const struct probe *p)
 {
 	static const uint8_t class[] = {
-		[ARM_BEGIN] = IMG_TEST,    [ARM_END] = IMG_TEST,    [ARM_ERROR] = IMG_TEST,
-		[ARM_TICK] = IMG_TEST,     [ARM_EVENT] = IMG_PERF,  [ARM_RECORD] = IMG_RECORD,
-		[ARM_SAMPLE] = IMG_RECORD, [ARM_ENTRY] = IMG_ENTRY, [ARM_RETURN] = IMG_RETURN,
+		[ARM_BEGIN] = IMG_TEST,
+		[ARM_END] = IMG_TEST,
+		[ARM_ERROR] = IMG_TEST,
+		[ARM_TICK] = IMG_TEST,
+		[ARM_EVENT] = IMG_PERF,
+		[ARM_RECORD] = IMG_RECORD,
+		[ARM_SAMPLE] = IMG_RECORD,
+		[ARM_ENTRY] = IMG_ENTRY,
+		[ARM_RETURN] = IMG_RETURN,
+		[ARM_POINT] = IMG_POINT,
+		[ARM_USER_ENTRY] = IMG_USER_ENTRY,
+		[ARM_USER_RETURN] = IMG_USER_RETURN,
+		[ARM_USER_PLACE] = IMG_USER_PLACE,
 	};
 
 	return class[p->arm];
@@ -341,6 +390,7 @@ static struct bpf_probe *describe_probes(struct tally_trace *t, uint32_t *n, uin
 	uint32_t count = probes_count(t->probes);
 	struct bpf_probe *p = mem_alloc((count + 1) * sizeof(*p));
 	bool *used = p ? used_probes(t) : NULL;
+	uint32_t places[IMG_USER_PLACE + 1] = { 0 };
 
 	*n = *error_probe = 0;
 	for (uint32_t id = 1; used && id <= count; id++) {
@@ -353,14 +403,28 @@ static struct bpf_probe *describe_probes(struct tally_trace *t, uint32_t *n, uin
 		p[(*n)++] = (struct bpf_probe){
 			.id = id,
 			.cls = class_of(probe),
-			.prov = probe->prov->name,
+			.prov = probe->prov_name,
 			.mod = probe->mod,
 			.func = probe->func,
 			.name = probe->name,
 			.has_pc = probe->arm == ARM_EVENT,
+			.has_data = probe->has_data,
 			.more_args = probe->arm == ARM_SAMPLE,
 			.call = probe->call,
+			.point = probe->point,
+			.npoints = probe->npoints,
 		};
+		if (probe->is_later)
+			p[*n - 1].is_later = true;
+		if (probe->place) {
+			struct bpf_probe *last = &p[*n - 1];
+
+			last->pid = probe->place->pid;
+			last->place = &probe->place->b;
+			last->cookie = places[last->cls];
+			for (const struct user_place *at = probe->place; at; at = at->next)
+				places[last->cls]++;
+		}
 	}
 	if (!used) {
 		mem_free(p);
@@ -415,6 +479,18 @@ static uint32_t entries_of(uint64_t n)
 	return n < 1 ? 1 : n > 1u << 30 ? 1u << 30 : (uint32_t)n;
 }
 
+#define FUNCTIONS_MOST 4096u /* programs at functions of the kernel: each takes a millisecond to load and to attach */
+
+static uint32_t count_functions(const struct bpf_probe *p, uint32_t n)
+{
+	uint32_t functions = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < p[i].npoints; k++)
+			functions += p[i].point[k].at != POINT_TRACEPOINT;
+	return functions;
+}
+
 int compile_image(struct tally_trace *t)
 {
 	uint64_t dev, ino;
@@ -424,14 +500,17 @@ int compile_image(struct tally_trace *t)
 		.dynvar_bytes = entries_of(t->opt.v[OPT_dynvarsize]),
 		.nspec = (uint32_t)t->opt.v[OPT_nspec],
 		.stack_entries = STACK_ENTRIES,
-		.stackframes = key_frames(t->prog, SLOT_KSTACK, t->opt.v[OPT_stackframes]),
-		.ustackframes = key_frames(t->prog, SLOT_USTACK, t->opt.v[OPT_ustackframes]),
+		.stackframes = key_frames(t, SLOT_KSTACK, OPT_stackframes),
+		.ustackframes = key_frames(t, SLOT_USTACK, OPT_ustackframes),
 		.generations = t->kind == &engine_kernel && k_tells_types(),
 		.one_cpu = t->opt.v[OPT_cpu] != UINT32_MAX,
 		.cpu = (uint32_t)t->opt.v[OPT_cpu],
+		.follow_forks = t->opt.v[OPT_followforks],
+		.temporal = t->kind == &engine_kernel && t->opt.v[OPT_temporal],
 		.pid_ns = t->kind == &engine_kernel && k_in_pidns(&dev, &ino),
 	};
 	struct bpf_probe *p;
+	uint32_t functions;
 	int rc;
 
 	if (o.one_cpu && o.cpu >= t->kind->ncpus())
@@ -439,10 +518,24 @@ int compile_image(struct tally_trace *t)
 				  t->kind->ncpus() - 1);
 	if (!o.arch)
 		return trace_fail(t, TALLY_ENOTSUP, "this machine's architecture is not supported yet");
+	if (o.follow_forks && o.pid_ns)
+		return trace_fail(
+			t, TALLY_ENOTSUP,
+			"-x followforks: this is a pid namespace, in which a process can't be told by its ancestors' "
+			"ids: run tally on the host");
 	ring_sizes(t, &o);
 	p = describe_probes(t, &o.nprobes, &o.error_probe);
 	if (!p)
 		return trace_nomem(t);
+	functions = count_functions(p, o.nprobes);
+	if (functions > FUNCTIONS_MOST) {
+		mem_free(p);
+		return trace_fail(t, TALLY_ENOTSUP,
+				  "%u probes at functions of the kernel are too many, %u are not: name fewer",
+				  functions, FUNCTIONS_MOST);
+	}
+	if (functions)
+		o.by_kprobe = probes_functions(t->probes, NULL) == K_FUNCTIONS_KPROBE;
 	o.probe = p;
 	rc = bpf_generate(t->prog, &o, &t->img, &t->err);
 	mem_free(p);

@@ -137,6 +137,41 @@ static int do_tracemem(struct rec *r, const struct d_action *a)
 	return 0;
 }
 
+/* In the file of freopen() packets are what pcap(3) reads, with times in ns (pcap-savefile(5)); elsewhere they are shown. */
+static int do_pcap(struct rec *r, const struct d_action *a)
+{
+	struct tally_trace *t = r->t;
+	const uint64_t ns = (uint64_t)record_word(r, a->slots[0].offset);
+	const int64_t link = record_word(r, a->slots[1].offset);
+	const uint32_t length = (uint32_t)record_word(r, a->slots[2].offset),
+		       taken = (uint32_t)record_word(r, a->slots[3].offset);
+	const struct slot *bytes = &a->slots[4];
+	const uint32_t head[] = { 0xa1b23c4d, 4 << 16 | 2, 0, 0, bytes->bytes, (uint32_t)link };
+	const uint32_t packet[] = { (uint32_t)(ns / 1000000000), (uint32_t)(ns % 1000000000), taken, length };
+	struct an_value v;
+
+	if (!t->file.put) {
+		int rc = slot_value(t, &t->rec, bytes, r->bytes, false, &v);
+
+		v.raw = true;
+		v.len = taken;
+		if (rc >= 0)
+			t->emit.ops->trace(&t->emit, &v);
+		return rc;
+	}
+	if (t->packets_of && t->packets_of != link) {
+		trace_note(t, "a packet of link type %lld is left out: the file has those of %lld", (long long)link,
+			   (long long)t->packets_of);
+		return 0;
+	}
+	if (!t->packets_of)
+		buf_put(&t->out, head, sizeof(head));
+	t->packets_of = link;
+	buf_put(&t->out, packet, sizeof(packet));
+	buf_put(&t->out, r->bytes + bytes->offset, taken);
+	return 0;
+}
+
 static int64_t record_operand(const struct rec *r, const struct d_action *a)
 {
 	return record_word(r, a->slots[0].offset);
@@ -181,13 +216,26 @@ static int do_normalize(struct rec *r, const struct d_action *a)
 }
 
 static int (*const actions[])(struct rec *r, const struct d_action *a) = {
-	[ACT_TRACE] = do_value,         [ACT_PRINTF] = do_printf,         [ACT_PRINTA] = do_printa,
-	[ACT_STACK] = do_value,         [ACT_USTACK] = do_value,          [ACT_SYM] = do_value,
-	[ACT_EXIT] = do_exit,           [ACT_CLEAR] = do_clear,           [ACT_TRUNC] = do_trunc,
-	[ACT_NORMALIZE] = do_normalize, [ACT_DENORMALIZE] = do_normalize, [ACT_COMMIT] = do_settle,
-	[ACT_DISCARD] = do_settle,      [ACT_TRACEMEM] = do_tracemem,     [ACT_SYSTEM] = do_system,
-	[ACT_PRINT] = do_print,         [ACT_FREOPEN] = do_freopen,       [ACT_FTRUNCATE] = do_ftruncate,
+	[ACT_TRACE] = do_value,
+	[ACT_PRINTF] = do_printf,
+	[ACT_PRINTA] = do_printa,
+	[ACT_STACK] = do_value,
+	[ACT_USTACK] = do_value,
+	[ACT_SYM] = do_value,
+	[ACT_EXIT] = do_exit,
+	[ACT_CLEAR] = do_clear,
+	[ACT_TRUNC] = do_trunc,
+	[ACT_NORMALIZE] = do_normalize,
+	[ACT_DENORMALIZE] = do_normalize,
+	[ACT_COMMIT] = do_settle,
+	[ACT_DISCARD] = do_settle,
+	[ACT_TRACEMEM] = do_tracemem,
+	[ACT_SYSTEM] = do_system,
+	[ACT_PRINT] = do_print,
+	[ACT_FREOPEN] = do_freopen,
+	[ACT_FTRUNCATE] = do_ftruncate,
 	[ACT_SETOPT] = do_setopt,
+	[ACT_PCAP] = do_pcap,
 };
 
 /* Where a form has no place for what single firings say, what they do to the run still counts. */
@@ -206,7 +254,7 @@ static int take_record(struct rec *r)
 	const struct probe *p = r->probe;
 	const struct an_firing firing = { .cpu = r->cpu,
 					  .id = p->id,
-					  .prov = p->prov->name,
+					  .prov = p->prov_name,
 					  .mod = p->mod,
 					  .func = p->func,
 					  .name = p->name,
@@ -293,10 +341,11 @@ int record_take(void *arg, uint32_t ring, const void *rec, uint32_t size)
 	bool is_error;
 	int rc;
 
-	/* what a ring has now was handed over before now: names of all of it need no facts that come later */
-	if (ring != t->ring && (rc = run_learn_mappings(t)) < 0)
+	(void)ring; /* records say which CPU they are of */
+	/* what a drain hands over was written before it began: names of all of it need no facts that come later */
+	if (!t->learned && (rc = run_learn_mappings(t)) < 0)
 		return rc;
-	t->ring = ring;
+	t->learned = true;
 	if (size < D_RECORD_HDR)
 		return trace_fail(t, TALLY_ECORRUPT, "a record of %u bytes", size);
 	memcpy(hdr, rec, sizeof(hdr));

@@ -17,16 +17,18 @@
 #include "base/base.h"
 #include <tally/tally.h>
 
-static inline int keep(void *arg, const char *text, size_t n)
+static inline int answer_keep(void *arg, const char *text, size_t n)
 {
 	buf_put(arg, text, n);
 	return 0;
 }
 
 /* Everything that a run of the script hands over, and its status. */
-static inline int run(const char *path, const char *text, size_t n, uint32_t flags, struct buf *out)
+static inline int run_script(const char *path, const char *text, size_t n, uint32_t flags, struct buf *out)
 {
-	struct tally_trace_opts o = { .size = sizeof(o), .out = keep, .note = keep, .arg = out, .flags = flags };
+	struct tally_trace_opts o = {
+		.size = sizeof(o), .out = answer_keep, .note = answer_keep, .arg = out, .flags = flags
+	};
 	struct tally_trace *t = NULL;
 	int rc = tally_trace_open(&t, &o);
 
@@ -48,37 +50,6 @@ static inline void without_messages(struct buf *b)
 {
 	for (char *at = b->p, *end; (at = strstr(at, "error in ")) && (end = strstr(at, "ERROR"));)
 		memmove(at, end, strlen(end) + 1);
-}
-
-/* ---- generated programs ---------------------------------------------------------- */
-
-struct gen {
-	uint64_t state;
-	struct buf to;
-	uint32_t arms; /* of if, that the statement in work is in */
-};
-
-/* xorshift64*: the same programs everywhere */
-static inline uint32_t pick(struct gen *g, uint32_t n)
-{
-	g->state ^= g->state >> 12;
-	g->state ^= g->state << 25;
-	g->state ^= g->state >> 27;
-	return (uint32_t)((g->state * 0x2545f4914f6cdd1dull) >> 33) % n;
-}
-
-static inline const char *one_of(struct gen *g, const char *const *words, uint32_t n)
-{
-	return words[pick(g, n)];
-}
-#define ONE_OF(g, ...) one_of(g, (const char *const[]){ __VA_ARGS__ }, COUNT(((const char *const[]){ __VA_ARGS__ })))
-#define PUT(g, ...) buf_printf(&(g)->to, __VA_ARGS__)
-
-/* Each number makes another program. */
-static inline void gen_begin(struct gen *g, uint64_t number)
-{
-	g->state = number * 0x9e3779b97f4a7c15ull + 1;
-	buf_clear(&g->to);
 }
 
 #endif

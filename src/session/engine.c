@@ -55,6 +55,11 @@ static int kernel_point(struct engine *g, uint32_t prog, const char *tracepoint,
 	return k_attach_point(g->k, prog, tracepoint, e);
 }
 
+static int kernel_places(struct engine *g, uint32_t prog, const struct k_places *p, struct err *e)
+{
+	return k_attach_places(g->k, prog, p, e);
+}
+
 static int kernel_timer(struct engine *g, uint64_t period_ns, struct err *e)
 {
 	return k_timer(g->k, period_ns, e);
@@ -92,6 +97,7 @@ static const struct engine_ops kernel_ops = {
 	.fire = kernel_fire,
 	.attach = kernel_attach,
 	.point = kernel_point,
+	.places = kernel_places,
 	.timer = kernel_timer,
 	.timer_fired = kernel_timer_fired,
 	.start = kernel_start,
@@ -120,7 +126,9 @@ static int kernel_open(struct engine **ret, const struct bpf_image *img, const s
 	return 0;
 }
 
-const struct engine_kind engine_kernel = { .arch = k_arch, .ncpus = k_ncpus_possible, .open = kernel_open };
+const struct engine_kind engine_kernel = {
+	.arch = k_arch, .ncpus = k_ncpus_possible, .frames = k_stack_frames, .open = kernel_open
+};
 
 /* ---- the vm --------------------------------------------------------------------- */
 
@@ -201,6 +209,12 @@ static int vme_point(struct engine *g, uint32_t prog, const char *tracepoint, st
 	return err_set(e, TALLY_ENOTSUP, "%s needs the kernel", tracepoint);
 }
 
+static int vme_places(struct engine *g, uint32_t prog, const struct k_places *p, struct err *e)
+{
+	(void)g, (void)prog, (void)p;
+	return err_set(e, TALLY_ENOTSUP, "code of processes is probed by the kernel");
+}
+
 static int vme_timer(struct engine *g, uint64_t period_ns, struct err *e)
 {
 	struct vm_engine *v = vm_of(g);
@@ -268,14 +282,16 @@ static int vme_wait(struct engine *g, int timeout_ms)
 
 static int vme_drain(struct engine *g, record_sink *sink, void *arg)
 {
+	struct vm *vm = vm_of(g)->vm;
 	uint32_t size;
 	const void *rec;
-	int rc = 0;
+	int rc;
 
 	for (uint32_t ring = 0; ring <= VM_CPUS; ring++)
-		while (rc >= 0 && (size = vm_ring_next(vm_of(g)->vm, ring, &rec)))
-			rc = sink(arg, ring, rec, size);
-	return rc;
+		while ((size = vm_ring_next(vm, ring, &rec)))
+			if ((rc = sink(arg, ring, rec, size)) < 0)
+				return rc;
+	return 0;
 }
 
 /* The clock that timers see never goes back, though records of several devices have several clocks, and a tick that
@@ -319,6 +335,7 @@ static const struct engine_ops vm_ops = {
 	.fire = vme_fire,
 	.attach = vme_attach,
 	.point = vme_point,
+	.places = vme_places,
 	.timer = vme_timer,
 	.timer_fired = vme_timer_fired,
 	.start = vme_start,
@@ -371,4 +388,9 @@ static uint32_t vm_ncpus(void)
 	return VM_CPUS;
 }
 
-const struct engine_kind engine_vm = { .arch = vm_arch, .ncpus = vm_ncpus, .open = vme_open };
+static uint32_t vm_frames(void)
+{
+	return D_FRAMES_USUAL;
+}
+
+const struct engine_kind engine_vm = { .arch = vm_arch, .ncpus = vm_ncpus, .frames = vm_frames, .open = vme_open };

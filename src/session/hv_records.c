@@ -1,13 +1,13 @@
 /*
- * hv_records.c: what a platform's hypervisor counts, as a source of records.
+ * hv_records.c: the counters of a platform's hypervisor as a source of records.
  *
- * An ARM_SAMPLE probe is a sample: every so many nanoseconds of the platform's own time its
- * provider reads it, and its program fires once for each record that was read.  A model's time passes here alone, as fast as it goes and in small
- * slices; other platforms are waited for.  The engine's clock follows, so that `timestamp` is the time
- * since the start and tick probes fire in between; at the same moment samples come before ticks.
+ * An ARM_SAMPLE probe is a sample: at an interval of the platform's own time its provider reads the counters, and its
+ * program fires once for each record. Only this file advances a model's time, as fast as it can be computed and in
+ * small slices; other platforms are waited for. The engine's clock follows, so that `timestamp` is the time since the
+ * start, and tick probes fire in between. At the same moment samples come before ticks.
  *
- * All is read once before BEGIN: deltas are since the start.  What can't be read any more ends the run; what may be
- * read no more than once in a while (a busy register) is left out and told at the end.
+ * Everything is read once before BEGIN, so that deltas count from the start. A counter that can no longer be read
+ * ends the run. One that is sometimes refused (a busy register) is left out of that sample, and reported at the end.
  */
 #include <poll.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
- * libraries.c: the D libraries that a program may use: files *.d of the directories of -L and -x libdir, in the order in which
- * they were given, then those of our own (-x syslibdir, unless -x nolibs).
+ * libraries.c: the D libraries that a program may use: files *.d of the directories of -L and -x libdir, in the order
+ * in which they were given, then tally's own (-x syslibdir, unless -x nolibs).
  *
- * The compiler asks for them when it meets a name that nothing else explains; until then no file is opened.
+ * The compiler asks for them when it meets a name that is not defined elsewhere; no file is opened before that.
  */
 #include <stdio.h>
 #include <stdlib.h>

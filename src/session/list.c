@@ -56,7 +56,8 @@ static void print_elements(struct buf *to, const struct provider *p)
 			   stab_text(rows[i].s.data), dep_text(rows[i].s.dep));
 }
 
-static void print_verbose(struct buf *to, const struct probe *p)
+/* brief: as dtrace(1) does, which has neither the table nor the source. */
+static void print_verbose(struct buf *to, const struct probe *p, bool brief)
 {
 	const struct d_args *a;
 	uint32_t n = 0;
@@ -71,8 +72,9 @@ static void print_verbose(struct buf *to, const struct probe *p)
 	}
 	if (!n)
 		buf_printf(to, "%sNone\n", indent);
-	print_elements(to, p->prov);
-	if (p->source)
+	if (!brief)
+		print_elements(to, p->prov);
+	if (!brief && p->source)
 		buf_printf(to, "\n\tSource\n%s%s\n", indent, p->source);
 	buf_putc(to, '\n');
 }
@@ -142,9 +144,9 @@ static int list_probe(struct tally_trace *t, uint32_t id, bool verbose)
 	if (t->emit.ops->programs) {
 		list_json(&t->out, p, verbose);
 	} else {
-		an_list_row(&t->out, p->id, p->prov->name, p->mod, p->func, p->name);
+		an_list_row(&t->out, p->id, p->prov_name, p->mod, p->func, p->name);
 		if (verbose)
-			print_verbose(&t->out, p);
+			print_verbose(&t->out, p, t->o.flags & TALLY_TRACE_COMPAT && p->prov->has_places);
 	}
 	return trace_flush_some(t);
 }
@@ -152,7 +154,7 @@ static int list_probe(struct tally_trace *t, uint32_t id, bool verbose)
 /* A file of records, or a platform with a hypervisor, has no events of this machine. */
 static bool can_fire(const struct tally_trace *t, const struct probe *p)
 {
-	return !t->records || (p->arm != ARM_EVENT && !p->call);
+	return !t->records || (p->arm != ARM_EVENT && !p->prov->has_places);
 }
 
 static int list_all(struct tally_trace *t, bool verbose)

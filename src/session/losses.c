@@ -1,15 +1,13 @@
 /*
- * losses.c: what a run did not see.
+ * losses.c: records and firings that a run lost.
  *
- * Drops are counted by the programs, per program and CPU, where a ring or a map
- * had no room; they are reported as they grow.  Losses are told by arithmetic:
- * an event that was counted N times with a period of P should have fired N / P
- * times.  What is missing was throttled by the kernel, or hit a moment in
- * which the kernel ran no programs; nobody else counts it.  Events with a
- * frequency have no fixed period, so nothing is claimed of them.
+ * Drops are counted by the programs, per program and CPU, when a ring or a map had no room; they are reported as they
+ * grow. Losses are computed: an event that was counted N times with a period of P should have fired N / P times. The
+ * missing firings were throttled by the kernel, or came at a moment in which the kernel ran no programs; nothing else
+ * counts them. Events with a frequency have no fixed period, so no loss is computed for them.
  *
- * Drops are always told.  Of losses a CPU has a line of its own from half a per cent on, and a run
- * so short that three firings are that much, from five; with -v and in JSON all have.
+ * Drops are always reported. A CPU has a line of its own if it lost 0.5 % of its firings or more, or 5 % or more if
+ * only three firings or fewer were lost; with -v and in JSON every CPU has one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +27,7 @@
 	X(stacks, "STKSTROVERFLOW", "stack drop", "", "stack")
 #define ALL_DROPS(X)                                                                               \
 	X(dynvars, "DYNAMIC", "dynamic variable drop", "", "dynamic")                              \
+	X(slices, "SLICES", "time slice", " of threads lost to vcounter(): not every switch was seen", "slice") \
 	X(spec_busy, "SPECBUSY", "failed speculation", " (available buffer(s) still busy)", "speculation_busy") \
 	X(spec_unavailable, "SPECUNAVAIL", "failed speculation", " (no speculative buffer available)", "speculation_unavailable")
 /* clang-format on */
@@ -105,7 +104,7 @@ int drops_report(struct tally_trace *t)
 	if (!sum)
 		return trace_nomem(t);
 	one = sum + ncpus;
-	for (uint32_t p = 0; rc >= 0 && p < t->img->nprogs; p++) {
+	for (uint32_t p = 0; rc >= 0 && p < t->img->map[map].max_entries; p++) {
 		rc = read_drops(t, map, p, one);
 		for (uint32_t cpu = 0; rc >= 0 && cpu < ncpus; cpu++) {
 #define X(member, tag, words, more, kind) sum[cpu].member += one[cpu].member;
@@ -208,7 +207,11 @@ void mappings_report(struct tally_trace *t)
 	if (!t->sym)
 		return;
 	report_nameless(t, sym_gone(t->sym), "mapping", "the mapping was gone before it could be seen");
+	report_nameless(t, sym_forgotten(t->sym), "forgotten",
+			"the mapping was seen, but so many came and went since that it is no longer kept");
 	report_nameless(t, sym_unread(t->sym), "file", "the file was written to or removed before it could be read");
+	report_nameless(t, sym_unreached(t->sym), "unreached",
+			"the process ended before the file could be reached under its root directory");
 	report_nameless(t, sym_ambiguous(t->sym), "perfmap",
 			"the perf map gives it several names, or is of several processes");
 }
@@ -243,12 +246,38 @@ static void report_loss(struct tally_trace *t, const struct lost *l)
 	buf_free(&probe);
 }
 
+/* Tracepoints that were reached while their own program ran: an interrupt came in its midst. */
+static void misses_report(struct tally_trace *t)
+{
+	static const struct an_column col[] = { { "kind", "", AN_TEXT },
+						{ "probe", "", AN_TEXT },
+						{ "count", "", AN_COUNT } };
+
+	for (uint32_t i = 0; t->eng && t->eng->k && i < t->img->nprogs; i++) {
+		const uint64_t n = t->img->prog[i].cls == IMG_POINT ? k_missed(t->eng->k, i) : 0;
+		struct buf probe = { 0 };
+
+		if (!n)
+			continue;
+		probe_text(&probe, probes_get(t->probes, t->img->prog[i].probe));
+		t->out.failed |= probe.failed;
+		an_event(&t->emit,
+			 &(struct an_event){ "drop", col,
+					     (struct an_cell[]){ AN_S("recursion"), AN_S(probe.p), AN_U(n) },
+					     COUNT(col) },
+			 "%llu firing%s of %s lost: the probe's program was running on that CPU", (unsigned long long)n,
+			 n == 1 ? "" : "s", probe.p ? probe.p : "");
+		buf_free(&probe);
+	}
+}
+
 /* A few firings are missing on most CPUs of most runs: in lines of their own they would hide the losses that change an answer. */
 void losses_report(struct tally_trace *t)
 {
 	const bool all = t->emit.ops->programs || t->o.flags & TALLY_TRACE_VERBOSE;
 	uint64_t few = 0;
 
+	misses_report(t);
 	for (uint32_t i = 0; i < t->nlost; i++) {
 		const struct lost *l = &t->lost[i];
 

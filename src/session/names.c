@@ -77,7 +77,8 @@ static uint32_t frames_of_id(struct tally_trace *t, uint64_t id, uint64_t *pc)
 	bool is_long = id & STACK_ID_LONG;
 	int map = image_map(t, is_long ? IMG_LONG_STACKS : IMG_STACKS, 0);
 	struct maps m = t->eng->ops->maps(t->eng);
-	uint64_t key = id & ~STACK_ID_LONG; /* the short map's key is its low half: BPF is little-endian */
+	uint64_t key = id & ~(STACK_ID_LONG |
+			      STACK_ID_DISPATCH); /* the short map's key is its low half: BPF is little-endian */
 	uint64_t *value;
 	uint32_t n = 0;
 
@@ -93,6 +94,20 @@ static uint32_t frames_of_id(struct tally_trace *t, uint64_t id, uint64_t *pc)
 	memcpy(pc, value, n * 8);
 	mem_free(value);
 	return n;
+}
+
+/* How many of the first frames lead from a tracepoint to the program. */
+static uint32_t frames_of_dispatch(struct tally_trace *t, const uint64_t *pc, uint32_t n)
+{
+	struct sym_name name;
+	uint32_t led;
+
+	for (led = 0; led < n && led < DISPATCH_FRAMES && pc[led]; led++) {
+		sym_kernel(t->sym, pc[led], &name);
+		if (!name.name || !k_leads_to_program(name.name))
+			break;
+	}
+	return led;
 }
 
 static int name_frame(struct tally_trace *t, struct arena *a, const uint64_t *where, uint64_t pc, const char **frame,
@@ -126,9 +141,17 @@ static int stack_value(struct tally_trace *t, struct arena *a, const struct slot
 	w += user ? SLOT_WHERE_BYTES / 8 : 0;
 	if (most > MAX_FRAMES)
 		most = MAX_FRAMES;
+	if (open_symbols(t) < 0)
+		return -TALLY_ENOMEM;
 	n = in_key ? frames_of_id(t, w[0], pc) : most;
 	if (!in_key)
 		memcpy(pc, w, most * 8);
+	else if (!user && w[0] != STACK_ID_NONE && w[0] & STACK_ID_DISPATCH) {
+		uint32_t led = frames_of_dispatch(t, pc, n);
+
+		n -= led;
+		memmove(pc, pc + led, n * 8);
+	}
 	if (s->frames && n > s->frames)
 		n = s->frames;
 	for (uint32_t i = 0; i < n; i++)
@@ -136,7 +159,7 @@ static int stack_value(struct tally_trace *t, struct arena *a, const struct slot
 			n = i;
 	frame = arena_alloc(a, (n + 1) * sizeof(*frame));
 	func = arena_alloc(a, (n + 1) * sizeof(*func));
-	if (!frame || !func || open_symbols(t) < 0)
+	if (!frame || !func)
 		return -TALLY_ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		if (name_frame(t, a, where, pc[i], &frame[i], &func[i]) < 0)

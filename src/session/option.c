@@ -1,9 +1,9 @@
 /*
- * option.c: what -x and #pragma D option set.
+ * option.c: the options of -x and #pragma D option.
  *
- * The options are rows of option.def; this file reads values.  A later setting replaces an earlier one, so a pragma, which
- * is seen when the program compiles, wins over -x, as in dtrace(1).  The first
- * words of each refusal are dtrace(1)'s, which scripts compare; what helps further is the reason.
+ * The options are rows of option.def; this file reads values. A later setting replaces an earlier one, so a pragma,
+ * which is read when the program compiles, overrides -x, as in dtrace(1). The first words of each refusal are
+ * dtrace(1)'s, which scripts compare; the reason follows.
  */
 #include <string.h>
 #include <strings.h>
@@ -106,6 +106,39 @@ static bool read_value(const struct opt_row *r, const char *s, uint64_t *ret)
 		*ret = 0;
 		return true;
 	}
+}
+
+static const char *const evaltimes[] = {
+	[EVAL_EXEC] = "exec", [EVAL_PREINIT] = "preinit", [EVAL_POSTINIT] = "postinit", [EVAL_MAIN] = "main"
+};
+
+/* Where the command of -c is to be held, or COUNT(evaltimes). */
+static size_t evaltime_of(const char *s)
+{
+	size_t i = 0;
+
+	while (i < COUNT(evaltimes) && strcmp(evaltimes[i], s))
+		i++;
+	return i;
+}
+
+enum evaltime options_evaltime(const struct options *o, enum evaltime usual)
+{
+	const char *s = options_text(o, OPT_evaltime);
+
+	return s ? (enum evaltime)evaltime_of(s) : usual;
+}
+
+static const char *const function_ways[] = { [K_FUNCTIONS_FENTRY] = "fentry", [K_FUNCTIONS_KPROBE] = "kprobe" };
+
+enum k_functions options_functions(const struct options *o)
+{
+	const char *s = options_text(o, OPT_fbt);
+	size_t i = COUNT(function_ways);
+
+	while (s && --i > K_FUNCTIONS_UNKNOWN && strcmp(function_ways[i], s))
+		;
+	return s ? (enum k_functions)i : K_FUNCTIONS_UNKNOWN;
 }
 
 static int option_refuse_unknown(const char *name, struct err *e, struct err *why)
@@ -222,6 +255,14 @@ int options_set(struct options *o, const char *name, const char *value, struct e
 			return option_refuse_value(&rows[i], value, e, why);
 		if (i == OPT_version && version_refused(value, e) < 0)
 			return -TALLY_EINVAL;
+		if (i == OPT_evaltime && evaltime_of(value) == COUNT(evaltimes)) {
+			err_set(why, TALLY_EINVAL, "option evaltime takes exec, preinit, postinit or main");
+			return err_set(e, TALLY_EINVAL, "Invalid value for specified option");
+		}
+		if (i == OPT_fbt && strcmp(value, "fentry") != 0 && strcmp(value, "kprobe") != 0) {
+			err_set(why, TALLY_EINVAL, "option fbt takes fentry or kprobe");
+			return err_set(e, TALLY_EINVAL, "Invalid value for specified option");
+		}
 		return option_keep_text(o, (enum option)i, value) < 0 ? err_oom(e) : 0;
 	}
 	if ((i == OPT_iregs || i == OPT_tregs) && value && text_u64(value, &v) && v < rows[i].least)

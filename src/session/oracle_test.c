@@ -19,6 +19,7 @@
 #include <limits.h>
 
 #include "session/differential_test_int.h"
+#include "session/generate.h"
 
 /* Runs a script in the vm, and in the kernel where that is allowed; each line of the output must be that of `want`. */
 static void answers_are(const char *name, const char *script, const char *want)
@@ -31,7 +32,7 @@ static void answers_are(const char *name, const char *script, const char *want)
 		struct buf got = { 0 };
 		const char *w = want, *g;
 
-		run(name, script, strlen(script), kernel ? 0 : TALLY_TRACE_VM, &got);
+		run_script(name, script, strlen(script), kernel ? 0 : TALLY_TRACE_VM, &got);
 		without_messages(&got);
 		g = got.p;
 		while (*w) {
@@ -49,7 +50,7 @@ static void answers_are(const char *name, const char *script, const char *want)
 
 /* ---- integers: the C compiler ------------------------------------------------------ */
 
-#define C_PROGRAMS 60
+#define C_PROGRAMS 100
 #define C_CLAUSES 3
 #define C_STATEMENTS 4 /* of a clause */
 #define C_DEPTH 3
@@ -58,11 +59,72 @@ static const char *const c_types[] = { "char",      "unsigned char",      "short
 				       "int",       "unsigned int",       "long",  "unsigned long",
 				       "long long", "unsigned long long", "bool" };
 static const char *const c_places[] = {
-	"c8",         "u8",        "i16",       "u16",        "i32",        "u32",       "l64",        "ul64",
-	"i64",        "u64",       "b",         "this->n",    "this->f",    "self->n",   "self->f",    "point.x",
-	"point.y",    "point.f",   "point.low", "point.high", "point.wide", "point.all", "point.full", "point.flag",
-	"point.tiny", "point.far", "point.big", "point.sh",   "array[2]",   "bits[1]",
+	"c8",
+	"u8",
+	"i16",
+	"u16",
+	"i32",
+	"u32",
+	"l64",
+	"ul64",
+	"i64",
+	"u64",
+	"b",
+	"this->n",
+	"this->f",
+	"self->n",
+	"self->f",
+	"point.x",
+	"point.y",
+	"point.f",
+	"point.low",
+	"point.high",
+	"point.wide",
+	"point.all",
+	"point.full",
+	"point.flag",
+	"point.tiny",
+	"point.far",
+	"point.big",
+	"point.sh",
+	"array[2]",
+	"bits[1]",
+	"points[2].high",
+	"points[0].y",
+	"points[1].flag",
+	"grid[1][2]",
+	"grid[0][0]",
+	"this->row[1]",
+	"self->row[2]",
+	"this->point.wide",
+	"this->point.x",
+	"self->point.low",
+	"self->point.y",
+	"pair.in.a",
+	"pair.in.b",
+	"pair.at[1].far",
+	"pair.at[0].x",
+	"pair.side",
+	"pair.u.whole",
+	"pair.u.half",
+	"pair.u.byte[3]",
 };
+/* What D reads through a pointer, and never writes. */
+static const char *const c_reads[] = {
+	"(*(&array[0] + 3))",
+	"(&points[0] + 1)->big",
+	"(&points[1])->y",
+	"(*(&grid[1][0] + 2))",
+	"SCALE",
+	"RIGHT",
+	"LEFT",
+};
+
+/* So much of a place's name is that of what it is part of; the members of a union are one place. */
+static size_t c_whole_length(const char *place)
+{
+	return strncmp(place, "pair.u.", 7) == 0 ? 7 : strcspn(place, "[");
+}
 
 /* `not`: what the expression must not use. */
 static void c_leaf(struct gen *g, const char * not )
@@ -77,9 +139,13 @@ static void c_leaf(struct gen *g, const char * not )
 			   "0xfffffffffffffff0", "123456789012345", "5ull", "'x'", "sizeof (i16)"));
 		return;
 	}
+	if (!not &&pick(g, 10) == 0) {
+		PUT(g, "%s", one_of(g, c_reads, COUNT(c_reads)));
+		return;
+	}
 	do
 		place = one_of(g, c_places, COUNT(c_places));
-	while (not &&!strncmp(place, not, strcspn(not, "[")));
+	while (not &&!strncmp(place, not, c_whole_length(not )));
 	PUT(g, "%s", place);
 }
 
@@ -93,10 +159,10 @@ static void c_binary(struct gen *g, unsigned depth, const char * not )
 	     wide = shifts && pick(g, 2);
 
 	PUT(g, "(%s", wide ? ONE_OF(g, "(long)", "(unsigned long long)") : "");
-	if (strchr("+-*", *op)) /* a sum of constants is wider in D */
-		PUT(g, "(b, ");
+	/* a sum of constants is wider in D, and one of two char is a char */
+	PUT(g, "(b, 0 + ");
 	c_integer(g, depth, not );
-	PUT(g, strchr("+-*", *op) ? ") %s " : " %s ", op);
+	PUT(g, ") %s ", op);
 	PUT(g, divides ? ONE_OF(g, "(2 + (7 & ", "(-2 - (7 & ") : shifts ? "(%d & " : "", wide ? 63 : 31);
 	c_integer(g, depth, not );
 	PUT(g, divides ? ")))" : shifts ? "))" : ")");
@@ -175,24 +241,44 @@ static void c_change(struct gen *g, const char *place)
 	}
 }
 
+/* A statement, and what the place has become. */
+static void c_statement(struct gen *g, bool as_c)
+{
+	const char *place = one_of(g, c_places, COUNT(c_places));
+
+	PUT(g, "r = (long long)(");
+	c_change(g, place);
+	PUT(g, ");\nprintf(\"%s\\n\", r, (long long)%s);\n", as_c ? "%lld %lld" : "%d %d", place);
+}
+
 /* A program as C (a function), or as D: the same numbers are drawn for both. */
 static void c_program(struct gen *g, unsigned number, bool as_c)
 {
+	const char *before = as_c ? "static " : "";
 	uint64_t state;
 
 	gen_begin(g, number);
 	PUT(g,
-	    "%s"
 	    "struct p { char x; long y; bool f; int low:5; unsigned high:11; unsigned wide:31; int all:32; unsigned full:32;\n"
 	    "bool flag:1; unsigned char tiny:3; long long far:20; unsigned long long big:31; short sh:9; };\n"
-	    "%s",
-	    as_c ? "" : "this int n; this bool f; self long n; self bool f;\n",
-	    as_c ? "static struct { int n; bool f; } this_; static struct { long n; bool f; } self_;\n" : "");
-	for (unsigned i = 0; i < COUNT(c_types); i++)
-		PUT(g, "%s%s %s;\n", as_c ? "static " : "", c_types[i], c_places[i]);
-	PUT(g, "%1$slong long r; %1$sstruct p point; %1$sint array[4]; %1$sbool bits[4];\n", as_c ? "static " : "");
+	    "enum side { LEFT = -1, RIGHT = 5 };\n"
+	    "struct pair { struct { short a; unsigned char b; } in; struct p at[2]; enum side side;\n"
+	    "union { unsigned long whole; unsigned half; signed char byte[8]; } u; };\n");
 	if (as_c)
-		PUT(g, "typeof(&this_) this = &this_; typeof(&self_) self = &self_;\n");
+		PUT(g, "enum { SCALE = 3 };\n"
+		       "static struct { int n; bool f; short row[4]; struct p point; } this_;\n"
+		       "static struct { long n; bool f; unsigned row[4]; struct p point; } self_;\n"
+		       "typeof(&this_) this = &this_; typeof(&self_) self = &self_;\n");
+	else
+		PUT(g, "inline int SCALE = 3;\n"
+		       "this int n; this bool f; this short row[4]; this struct p point;\n"
+		       "self long n; self bool f; self unsigned row[4]; self struct p point;\n");
+	for (unsigned i = 0; i < COUNT(c_types); i++)
+		PUT(g, "%s%s %s;\n", before, c_types[i], c_places[i]);
+	PUT(g,
+	    "%1$slong long r; %1$sstruct p point; %1$sint array[4]; %1$sbool bits[4]; %1$sstruct p points[3];\n"
+	    "%1$sunsigned short grid[2][3]; %1$sstruct pair pair;\n",
+	    before);
 	state = g->state;
 	for (unsigned c = 0; c < C_CLAUSES; c++) {
 		PUT(g, as_c ? "{\n" : "BEGIN {\n");
@@ -202,11 +288,19 @@ static void c_program(struct gen *g, unsigned number, bool as_c)
 			PUT(g, ";\n");
 		}
 		for (unsigned i = 0; i < C_STATEMENTS; i++) {
-			const char *place = one_of(g, c_places, COUNT(c_places));
+			bool chosen = pick(g, 4) == 0;
 
-			PUT(g, "r = (long long)(");
-			c_change(g, place);
-			PUT(g, ");\nprintf(\"%s\\n\", r, (long long)%s);\n", as_c ? "%lld %lld" : "%d %d", place);
+			if (chosen) {
+				PUT(g, "if (");
+				c_integer(g, 2, NULL);
+				PUT(g, ") {\n");
+			}
+			c_statement(g, as_c);
+			if (chosen) {
+				PUT(g, "} else {\n");
+				c_statement(g, as_c);
+				PUT(g, "}\n");
+			}
 		}
 		PUT(g, "}\n");
 	}
@@ -293,10 +387,10 @@ struct model {
 	bool faulted; /* the clause met a NULL where a string must be, or a byte that is not there */
 };
 
-/* A string holds at most strsize - 1 bytes. */
+/* A string holds at most strsize bytes, and its NUL. */
 static struct text s_cut(const struct model *m, struct text t)
 {
-	t.s[m->strsize - 1] = '\0';
+	t.s[m->strsize] = '\0';
 	return t;
 }
 
@@ -449,7 +543,7 @@ static long s_number(struct model *m, long len)
 static struct text s_literal(struct model *m)
 {
 	const uint32_t lengths[] = {
-		0, 1, 2, 3, 7, 8, 9, 15, 16, 17, m->strsize - 2, m->strsize - 1, m->strsize, m->strsize + 3
+		0, 1, 2, 3, 7, 8, 9, 15, 16, 17, m->strsize - 1, m->strsize, m->strsize + 1, m->strsize + 3
 	};
 	struct text t = { .s = "" };
 	uint32_t n = lengths[pick(&m->g, COUNT(lengths))], letters = 1 + pick(&m->g, 3);
@@ -532,7 +626,7 @@ static struct text s_string(struct model *m, unsigned depth)
 		PUT(&m->g, "lltostr(");
 		from = s_number(m, 5);
 		i = pick(&m->g, 6);
-		PUT(&m->g, (const char *[]){ "", ", 10", ", 8", ", 16", ", 2", ", 36" }[i]);
+		PUT(&m->g, "%s", (const char *[]){ "", ", 10", ", 8", ", 16", ", 2", ", 36" }[i]);
 		a = s_cut(m, s_lltostr(from, (int[]){ 10, 10, 8, 16, 2, 36 }[i]));
 		break;
 	case 0:

@@ -1,9 +1,10 @@
 /*
  * preprocess.c: cpp(1) over a source, for -C and -x cpp.
  *
- * The options are those of dtrace(1): cpppath names another preprocessor, define, undef, incdir and cppargs become its
- * arguments in the order in which they were given.  It reads the source on its standard input, so a file that is included
- * by "name" is looked for where tally runs and where -I says.  The line "#!" is the shell's, and not shown to it.
+ * The options are those of dtrace(1): cpppath names another preprocessor; define, undef, incdir and cppargs become
+ * its arguments in the order in which they were given. cpp reads the source from its standard input, so it looks for
+ * an included "name" in tally's working directory and in the directories of -I. The line "#!" is for the shell and is
+ * not passed to cpp.
  */
 #include <string.h>
 
@@ -12,8 +13,25 @@
 /* What the guide promises to programs ("D Compiler and Libraries", predefined names); and words of C headers that say
  * nothing about a type, which D's grammar has no place for. */
 static const char *const predefined[] = {
-	"-D__SUNW_D=1", "-D__SUNW_D_64=1", "-D__SUNW_D_VERSION=0x02000000",
-	"-D__inline=",  "-D__inline__=",   "-D__extension__=",
+	"-D__SUNW_D=1",
+	"-D__SUNW_D_64=1",
+	"-D__SUNW_D_VERSION=0x02000000",
+	"-D__inline=",
+	"-D__inline__=",
+	"-D__extension__=",
+	"-D__attribute__(x)=",
+	"-D__restrict=",
+	"-D__restrict__=",
+	"-D__signed__=signed",
+	"-D__const=const",
+	"-D__volatile__=volatile",
+	"-D__attribute(x)=",
+	"-D__asm__(...)=",
+	"-D__asm(...)=",
+	"-D_Noreturn=",
+	"-D_Alignas(x)=",
+	"-D_Float128=long double",
+	"-D__builtin_va_list=void *",
 };
 
 static const struct {

@@ -1,18 +1,16 @@
 /*
  * ptt_records.c: a file of records, and the programs that they fire.
  *
- * The file gives chunks (capture/file.c), a chunk records, and a record fires probes in
- * this order: tlp, its class, transaction.  Programs run in the vm, with the
- * record as their context (provider/ptt_record.h).  What one firing hands
- * over is taken at once, so that answers come in the order of the records and
- * an exit() ends the run with the record that called it.
+ * The file gives chunks (capture/file.c), a chunk gives records, and a record fires probes in this order: tlp, its
+ * class, transaction. Programs run in the vm, with the record as their context (provider/ptt_record.h). The output of
+ * one firing is taken at once, so that answers come in the order of the records, and an exit() ends the run with the
+ * record that called it.
  *
- * Time: `timestamp` counts on from the start of the run by the record's time, a
- * tick counting as a nanosecond, since nobody documents how long it is; tick
- * probes fire in between where their time has come.
+ * Time: `timestamp` is the start of the run plus the record's time, with a nanosecond for each tick, since the length
+ * of a tick is not documented; tick probes fire in between when their time has come.
  *
- * What a program does not ask for is not done: without a probe `transaction`
- * nothing is matched, without a text nothing is looked up.
+ * Work that no program needs is not done: without a probe `transaction` nothing is matched, without a string member
+ * nothing is looked up.
  */
 #include <string.h>
 #include <unistd.h>
@@ -252,7 +250,7 @@ static int record_next(struct tally_trace *t, struct file_records *r)
 		r->at += size;
 		if (ptt_le32(p) == 0 && ptt_is_padding(p, (enum ptt_format)r->chunk.format))
 			continue;
-		ptt_decode_inline(p, &r->stream->o, &r->stream->clock, &r->rec.tlp);
+		ptt_decode_in_inline(p, r->chunk.p + r->chunk.n, &r->stream->o, &r->stream->clock, &r->rec.tlp);
 		r->rec.tlp.device = r->chunk.device;
 		r->rec.tlp.offset = r->chunk.offset + r->at - size;
 		return 1;
@@ -432,8 +430,12 @@ static void report_matching(struct tally_trace *t, struct file_records *r)
 		trace_note(t, "%llu completion%s whose request the event's direction can't show",
 			   (unsigned long long)r->requestless, r->requestless == 1 ? "" : "s");
 	if (r->unexpected)
-		trace_note(t, "%llu unexpected completion%s", (unsigned long long)r->unexpected,
-			   r->unexpected == 1 ? "" : "s");
+		trace_note(
+			t,
+			"%llu unexpected completion%s: an error, or records are missing though nothing says so, and then the "
+			"longest latencies may be of requests and completions that do not belong together ('tally report' "
+			"searches for such places)",
+			(unsigned long long)r->unexpected, r->unexpected == 1 ? "" : "s");
 }
 
 static void report_time(struct tally_trace *t, const struct file_records *r)

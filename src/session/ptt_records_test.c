@@ -244,6 +244,7 @@ static void what_was_not_matched_is_said(void **state)
 		 (unsigned long long)(f.truth->requests - f.truth->answered - f.truth->outstanding));
 	assert_non_null(strstr(r.notes.p, want));
 	assert_non_null(strstr(r.notes.p, " unexpected completion"));
+	assert_non_null(strstr(r.notes.p, "records are missing though nothing says so"));
 	drop(&r);
 	close_trace(&f);
 }

@@ -68,12 +68,10 @@ static int open_engine(struct tally_trace *t)
 
 /* Hardware counters are taken by lease: counting of whole CPUs and D exclude each other, and counting of processes yields
  * (dtrace_cpc.txt, "Co-existence with existing tools"). */
-static int take_lease(struct tally_trace *t, const struct probe *p)
+static int take_lease(struct tally_trace *t, const struct k_event *ev, uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < p->nevents && !t->lease && !t->opt.v[OPT_cpcshare]; i++)
-		if (p->event[i].counter) {
+	for (uint32_t i = 0; i < n && !t->lease && !t->opt.v[OPT_cpcshare]; i++)
+		if (ev[i].counter) {
 			int rc = holder_take(&t->lease, LEASE_TRACE, &t->why);
 
 			if (rc < 0)
@@ -87,11 +85,35 @@ static int take_lease(struct tally_trace *t, const struct probe *p)
 static int attach_events(struct tally_trace *t, uint32_t prog)
 {
 	const struct probe *p = probe_of(t, prog);
-	int rc = take_lease(t, p);
+	int rc = take_lease(t, p->event, p->nevents);
 
 	for (uint32_t i = 0; rc >= 0 && i < p->nevents; i++)
 		rc = t->eng->ops->attach(t->eng, prog, &p->event[i], &t->why);
 	return rc < 0 ? fail_enable(t, p->id, rc) : 0;
+}
+
+/* What counter() and vcounter() read counts from before BEGIN on. */
+static int count_events(struct tally_trace *t)
+{
+	struct prov_count found;
+	int rc = 0;
+
+	for (uint32_t m = 0; rc >= 0 && m < t->img->nmaps; m++) {
+		const struct img_map *map = &t->img->map[m];
+		const char *event = map->type == IMG_EVENTS ? t->prog->counter[map->id].event : NULL;
+
+		if (!event)
+			continue;
+		rc = prov_counter(t->probes, event, &found, &t->why);
+		if (rc >= 0)
+			rc = take_lease(t, found.ev, found.n);
+		for (uint32_t i = 0; rc >= 0 && i < found.n; i++)
+			rc = k_count(t->eng->k, m, &found.ev[i], &t->why);
+		if (rc < 0)
+			return trace_fail(t, -rc, "failed to count \"%s\"", event);
+	}
+	rc = t->eng->k ? k_count_threads(t->eng->k, &t->why) : 0;
+	return rc < 0 ? trace_fail(t, -rc, "failed to follow threads") : 0;
 }
 
 static int add_tick(struct tally_trace *t, uint32_t prog)
@@ -113,6 +135,73 @@ static int attach_calls(struct tally_trace *t, uint32_t prog)
 	int rc = t->eng->ops->point(t->eng, prog, p->arm == ARM_ENTRY ? "sys_enter" : "sys_exit", &t->why);
 
 	return rc < 0 ? fail_enable(t, p->id, rc) : 0;
+}
+
+static int attach_point(struct tally_trace *t, uint32_t prog)
+{
+	const struct probe *p = probe_of(t, prog);
+	int rc = t->eng->ops->point(t->eng, prog, p->point[t->img->prog[prog].point].name, &t->why);
+
+	return rc < 0 ? fail_enable(t, p->id, rc) : 0;
+}
+
+/* One program for all probes of its arm, which it tells apart by cookies: numbers in the order of their ids, as compile.c has
+ * given them. Each file of each process is armed as one. */
+static int attach_places(struct tally_trace *t, uint32_t prog)
+{
+	const uint8_t arm = probe_of(t, prog)->arm;
+	const uint32_t count = probes_count(t->probes);
+	uint32_t cookie = 0, n = 0, cap = 0;
+	struct place_of {
+		const struct user_place *place;
+		struct k_place k;
+	} *all = NULL;
+	bool *used = used_probes(t);
+	int rc = used ? 0 : trace_nomem(t);
+
+	for (uint32_t id = 1; rc == 0 && id <= count; id++) {
+		const struct probe *p = probes_get(t->probes, id);
+
+		for (const struct user_place *at = used[id] && p->arm == arm ? p->place : NULL; rc == 0 && at;
+		     at = at->next) {
+			struct place_of *to = VEC_NEW(all, n, cap);
+
+			if (to)
+				*to = (struct place_of){ at, { at->offset, at->semaphore, cookie++, at->by_pattern } };
+			else
+				rc = trace_nomem(t);
+		}
+	}
+	for (uint32_t i = 0; rc == 0 && i < n; i++) {
+		const struct user_place *first = all[i].place;
+		struct k_places group = { .at_return = arm == ARM_USER_RETURN };
+		struct k_place *k;
+
+		if (!first)
+			continue;
+		if (!(k = arena_alloc(&t->img->arena, (n - i) * sizeof(*k)))) {
+			rc = trace_nomem(t);
+			break;
+		}
+		group.pid = t->opt.v[OPT_followforks] ? 0 : first->pid;
+		group.fd = first->file->fd;
+		group.name = first->file->path;
+		group.place = k;
+		for (int refused = 1; refused >= 0; refused--) {
+			for (uint32_t j = i; j < n; j++)
+				if (all[j].place && all[j].place->file == first->file &&
+				    all[j].place->refused == refused) {
+					k[group.n++] = all[j].k;
+					all[j].place = NULL;
+				}
+			group.nrefused = refused ? group.n : group.nrefused;
+		}
+		if ((rc = t->eng->ops->places(t->eng, prog, &group, &t->why)) < 0)
+			rc = fail_enable(t, t->img->prog[prog].probe, rc);
+	}
+	mem_free(used);
+	mem_free(all);
+	return rc;
 }
 
 /* Counters that can't tell which of them overflowed serve one probe (dtrace_cpc.txt, section 3). */
@@ -138,6 +227,9 @@ static int run_arm(struct tally_trace *t)
 	int rc = check_compatible(t);
 	struct err e = { 0 };
 
+	if (rc >= 0)
+		rc = count_events(t);
+
 	for (uint32_t i = 0; rc >= 0 && i < t->img->nprogs; i++) {
 		const struct probe *p = probe_of(t, i);
 
@@ -147,7 +239,13 @@ static int run_arm(struct tally_trace *t)
 			rc = add_tick(t, i);
 		else if (p->call && p->arm != ARM_ENTRY)
 			rc = attach_calls(t, i);
+		else if (p->arm == ARM_POINT)
+			rc = attach_point(t, i);
+		else if (p->place || p->is_later)
+			rc = attach_places(t, i);
 	}
+	if (rc >= 0)
+		rc = later_hold(t);
 	/* Behind those of ends: what a call's beginning sets off is seen to end. */
 	for (uint32_t i = 0; rc >= 0 && i < t->img->nprogs; i++)
 		if (probe_of(t, i)->call && probe_of(t, i)->arm == ARM_ENTRY)
@@ -157,14 +255,30 @@ static int run_arm(struct tally_trace *t)
 		if (rc < 0)
 			trace_fail(t, -rc, "failed to watch processes: %s", e.text);
 		t->watched_ns = k_task_generations(t->eng->k) ? k_now_ns() : 0;
+		if (rc >= 0 && t->has_child && t->child.held && (t->sym || sym_open(&t->sym) >= 0))
+			(void)sym_look(t->sym, (uint32_t)t->child.pid); /* it has had its exec, of which nobody told */
 	}
 	return rc;
 }
 
+/* dtrace(1) traces a command from its main() on, tally from its exec: who counts wants all of it. */
+static void target_hold(struct tally_trace *t)
+{
+	const enum evaltime when = options_evaltime(&t->opt, t->o.flags & TALLY_TRACE_COMPAT ? EVAL_MAIN : EVAL_EXEC);
+	struct err e = { 0 };
+
+	if (t->has_child && !t->child.held && t->eng->k && when != EVAL_EXEC &&
+	    k_child_hold(&t->child, when == EVAL_PREINIT ? K_HOLD_ENTRY : K_HOLD_MAIN, &e) < 0)
+		trace_note(t, "the command is traced from an earlier place on than its main(): %s", e.text);
+}
+
 static int target_watch(struct tally_trace *t)
 {
-	int rc = child_ready(t);
-	int fd = t->has_child ? t->child.pidfd : t->pidfd;
+	int rc = child_ready(t), fd;
+
+	if (rc >= 0)
+		target_hold(t);
+	fd = t->has_child ? t->child.pidfd : t->pidfd;
 
 	if (rc >= 0 && t->eng->k && fd >= 0)
 		rc = k_watch_fd(t->eng->k, fd);
@@ -179,8 +293,8 @@ static void note_matched(struct tally_trace *t)
 		uint32_t n = 0;
 
 		for (uint32_t c = 0; c < t->prog->nclauses; c++)
-			if (t->prog->clause[c].source == s)
-				n += t->prog->clause[c].nprobes;
+			for (uint32_t i = 0; t->prog->clause[c].source == s && i < t->prog->clause[c].nprobes; i++)
+				n += !probes_get(t->probes, t->prog->clause[c].probes[i])->is_later;
 		an_event(&t->emit,
 			 &(struct an_event){ "matched", col, (struct an_cell[]){ AN_S(t->src[s].label), AN_U(n) },
 					     COUNT(col) },
@@ -222,7 +336,7 @@ static int fire_all(struct tally_trace *t, enum prov_arm arm)
 static uint32_t first_event_probe(const struct tally_trace *t)
 {
 	for (uint32_t i = 0; i < t->img->nprogs; i++)
-		if (probe_of(t, i)->arm == ARM_EVENT)
+		if (probe_of(t, i)->arm == ARM_EVENT || probe_of(t, i)->place || probe_of(t, i)->is_later)
 			return t->img->prog[i].probe;
 	return t->img->nprogs ? t->img->prog[0].probe : 0;
 }
@@ -244,9 +358,18 @@ static int run_release_command(struct tally_trace *t)
 static int run_enable_probes(struct tally_trace *t)
 {
 	int rc = t->eng->ops->start(t->eng, &t->why);
+	uint32_t refused;
 
 	if (rc < 0)
 		return fail_enable(t, first_event_probe(t), rc);
+	if (t->eng->k && (refused = k_places_refused(t->eng->k)) != 0 &&
+	    !(is_quiet(t) && t->o.flags & TALLY_TRACE_COMPAT)) /* dtrace(1) never says so */
+		trace_note(t, "%u probe%s of a pattern left out: the kernel can't place a probe on such an instruction",
+			   refused, refused == 1 ? "" : "s");
+	if (t->eng->k && (refused = k_points_refused(t->eng->k)) != 0 &&
+	    !(is_quiet(t) && t->o.flags & TALLY_TRACE_COMPAT))
+		trace_note(t, "%u probe%s of a pattern left out: the kernel lets nobody probe such a function", refused,
+			   refused == 1 ? "" : "s");
 	if (t->eng->k && t->prog->uses_user_symbols) {
 		if (t->pid && (t->sym || sym_open(&t->sym) >= 0))
 			(void)sym_look(t->sym, t->pid);
@@ -272,14 +395,14 @@ static int run_drain(struct tally_trace *t)
 {
 	int rc;
 
-	t->ring = UINT32_MAX;
+	t->learned = false;
 	rc = t->eng->ops->drain(t->eng, record_take, t);
 	spec_free_settled(t);
 	return rc < 0 && !t->err.code ? trace_fail(t, -rc, "failed to read records: %s", tally_strerror(rc)) : rc;
 }
 
 /* dtrace(1) refuses an enabling whose record its buffer could never hold, with so many bytes of its own around it. */
-#define RECORD_AROUND 44u
+#define RECORD_AROUND 36u
 static int check_buffer(struct tally_trace *t)
 {
 	for (uint32_t c = 0; c < t->prog->nclauses; c++)
@@ -448,6 +571,9 @@ int run_work(struct tally_trace *t, int timeout_ms)
 		return t->over = true;
 	if (rc < 0)
 		return trace_fail(t, -rc, "failed to wait: %s", tally_strerror(rc));
+	rc = later_turn(t);
+	if (rc < 0)
+		return rc;
 	see_target(t); /* before the drain: what it did is then all there */
 	rc = run_learn_mappings(t);
 	for (uint32_t i = 0; rc >= 0 && i < t->nticks && !t->over; i++)
@@ -488,9 +614,12 @@ int run_stop(struct tally_trace *t)
 	run_keep_error(&rc, fire_all(t, ARM_END));
 	run_keep_error(&rc, run_drain(t));
 	run_keep_error(&rc, spec_settle_rest(t));
+	if (t->packets_of) /* what is said at the end is no packet */
+		run_keep_error(&rc, trace_redirect(t, ""));
 	run_keep_error(&rc, losses_take(t));
 	run_keep_error(&rc, drops_report(t));
 	losses_report(t);
+	later_report(t);
 	if (t->records)
 		t->records->ops->report(t);
 	run_keep_error(&rc, aggs_print_rest(t));

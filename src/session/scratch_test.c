@@ -4,6 +4,7 @@
  * how it faults.  The vm and the kernel must say the same.  TALLY_DIFFERENTIAL_SEED=N runs program N alone and prints it.
  */
 #include "session/differential_test_int.h"
+#include "session/generate.h"
 
 #define PROGRAMS 60
 #define CLAUSES 12
@@ -218,7 +219,7 @@ static void scratch_memory_answers_as_its_model(void **state)
 		for (int kernel = 0; kernel <= (geteuid() == 0); kernel++) {
 			struct buf got = { 0 };
 
-			run("scratch", m.g.to.p, m.g.to.n, kernel ? 0 : TALLY_TRACE_VM, &got);
+			run_script("scratch", m.g.to.p, m.g.to.n, kernel ? 0 : TALLY_TRACE_VM, &got);
 			without_messages(&got);
 			if (strncmp(got.p, m.want.p, m.want.n) != 0)
 				fail_msg("program %llu: the %s says\n%s\nthe model\n%s", (unsigned long long)n,

@@ -57,6 +57,10 @@ struct libraries;
 bool env_library(void *arg, uint32_t i, struct d_library *ret); /* arg: the trace */
 void libraries_free(struct libraries *l);
 const char *options_text(const struct options *o, enum option which); /* of a TEXT, or NULL */
+/* -x evaltime: how far the command of -c goes before it is traced; `usual` where nobody said. */
+enum evaltime { EVAL_EXEC, EVAL_PREINIT, EVAL_POSTINIT, EVAL_MAIN };
+enum evaltime options_evaltime(const struct options *o, enum evaltime usual);
+enum k_functions options_functions(const struct options *o); /* -x fbt */
 
 /* ---- engine: where programs run ---------------------------------------------- */
 typedef int record_sink(void *arg, uint32_t ring, const void *rec, uint32_t size);
@@ -69,6 +73,7 @@ struct engine_ops {
 	int (*fire)(struct engine *g, uint32_t prog, struct err *e); /* one firing of a class IMG_TEST program */
 	int (*attach)(struct engine *g, uint32_t prog, const struct k_event *ev, struct err *e);
 	int (*point)(struct engine *g, uint32_t prog, const char *tracepoint, struct err *e);
+	int (*places)(struct engine *g, uint32_t prog, const struct k_places *p, struct err *e);
 	int (*timer)(struct engine *g, uint64_t period_ns, struct err *e); /* its number, from 0 */
 	uint64_t (*timer_fired)(struct engine *g, int timer);
 	int (*start)(struct engine *g, struct err *e); /* attached events and timers */
@@ -89,6 +94,7 @@ struct engine {
 struct engine_kind {
 	const struct bpf_arch *(*arch)(void);
 	uint32_t (*ncpus)(void);
+	uint32_t (*frames)(void); /* that a stack has at most */
 	/* o: who ends the opening, and who wants the verifier's words. */
 	int (*open)(struct engine **ret, const struct bpf_image *img, const struct img_ctl *ctl,
 		    const struct k_run_opts *o, struct err *e);
@@ -143,7 +149,8 @@ struct agg_state {
 	/* set by aggs_open, then read-only */
 	const struct d_agg *def;
 	const struct img_map *map;
-	uint32_t imap, words; /* map's index in the image; words of a value */
+	uint32_t imap[2], nmaps; /* indices in the image: of map, and of the one with keys for which it had no memory */
+	uint32_t words;          /* of a value */
 	/* the session's thread */
 	int64_t normal;
 	bool printed;          /* by a printa() */
@@ -225,8 +232,7 @@ struct tally_trace {
 		} * v;
 		uint32_t n, cap;
 		bool read;
-	} libraries;           /* of D, as far as the compiler asked */
-	struct k_types *types; /* of the kernel, for the compiler; NULL in the vm */
+	} libraries; /* of D, as far as the compiler asked */
 	struct d_unit *unit;
 	const struct d_program *prog; /* of unit */
 	struct bpf_image *img;
@@ -248,16 +254,18 @@ struct tally_trace {
 	uint64_t aggs_ns;                          /* when -x aggrate has aggregations read next */
 	uint64_t turn_ns;                          /* when drops and CPUs are looked at next */
 	uint64_t watched_ns;                       /* since when mappings that go are told; 0: nobody tells of them */
-	uint32_t ring;                             /* whose records are carried out; UINT32_MAX: of none yet */
+	bool learned;                              /* in this drain: what happened to mappings before it */
 	uint32_t *newcomer, nnewcomers, inewcomer; /* processes whose mappings are still to be read */
 	struct img_drops *drops;                   /* what was reported, per CPU */
 	struct speculation *spec;                  /* one for each of nspec, from 1 on; NULL: the program has none */
 	struct img_spec *spec_state;               /* the same, as programs see them */
 	uint32_t nspecs;
+	uint32_t later_skipped;               /* places for which there was no row */
 	uint64_t spec_drops, spec_drops_told; /* records that found no room in their speculation */
 
 	/* answers */
 	struct buf out, tmp;
+	int64_t packets_of;    /* the link type of the packets in `file`; 0: it has none */
 	struct bytes_out file; /* of freopen(); arg NULL: they go where those of the beginning go */
 	struct an_emit emit;   /* into out */
 	struct arena rec;      /* what the values of one record point to */
@@ -294,6 +302,7 @@ static inline bool is_guarded(const struct tally_trace *t)
 /* ---- compile.c ------------------------------------------------------------------------ */
 int compile_sources(struct tally_trace *t); /* to t->prog */
 int compile_image(struct tally_trace *t);   /* to t->img */
+bool *used_probes(struct tally_trace *t);   /* which probes the clauses refer to, by id; from mem_alloc, or NULL */
 int open_probes(struct tally_trace *t);     /* to t->probes */
 void compile_undo(struct tally_trace *t);
 /* preprocess.c: the text of a source after cpp(1), into *to; -TALLY_EINVAL with words in t->err. */
@@ -314,6 +323,11 @@ void run_take_options(struct tally_trace *t);  /* those that say how answers loo
 int run_learn_mappings(struct tally_trace *t); /* before user addresses are named */
 void run_undo(struct tally_trace *t);          /* back to compiled: _go can be tried again */
 void run_close(struct tally_trace *t);         /* and lets go of the process or command */
+
+/* ---- later.c: probes of libraries that processes load ------------------------------------------ */
+int later_hold(struct tally_trace *t); /* has processes wait where they have loaded one, from the enabling on */
+int later_turn(struct tally_trace *t); /* those that wait get their probes, and go on */
+void later_report(struct tally_trace *t);
 
 /* ---- speculate.c ----------------------------------------------------------------------------- */
 int spec_open(struct tally_trace *t);

@@ -18,6 +18,8 @@
  * it printed.  min() and max() can't be subtracted; they are reset in the map,
  * and what comes between snapshot and reset is forgotten.
  *
+ * A key may be in two maps (cg_agg.c): what is shown is the sum of both, and taking it out takes it out of both.
+ *
  * Reading costs: a firing on the reading CPU is skipped while the kernel copies
  * a value, so maps are read when an answer is due and at no other time.
  */
@@ -62,12 +64,11 @@ static bool is_zero(const uint64_t *w)
 	return !(w[0] | w[1] | w[2] | w[3]);
 }
 
-/* The value of all CPUs, as a look-up fills it in. */
-static void merge_cpus(const struct agg_state *s, const uint64_t *v, uint32_t ncpus, uint64_t *ret)
+/* Adds the value of all CPUs, as a look-up fills it in. */
+static void add_cpus(const struct agg_state *s, const uint64_t *v, uint32_t ncpus, uint64_t *ret)
 {
 	size_t stride = percpu_size(s->map->value_size, 1) / 8;
 
-	memset(ret, 0, AGG_WORDS * 8);
 	for (uint32_t cpu = 0; cpu < ncpus; cpu++) {
 		uint64_t w[AGG_WORDS] = { 0 };
 
@@ -176,7 +177,7 @@ static struct cell *add_cell(struct agg_state *s, const void *key)
 	return c;
 }
 
-static int read_map(struct tally_trace *t, struct agg_state *s)
+static int read_map(struct tally_trace *t, struct agg_state *s, uint32_t map)
 {
 	struct maps m = t->eng->ops->maps(t->eng);
 	uint32_t key_size = s->map->key_size;
@@ -185,11 +186,11 @@ static int read_map(struct tally_trace *t, struct agg_state *s)
 	uint64_t most = 2ull * s->map->max_entries + 16;
 	uint8_t *key = mem_alloc(2 * (size_t)key_size), *next = key ? key + key_size : NULL;
 	uint64_t *value = mem_alloc(percpu_size(s->map->value_size, m.ncpus));
-	int rc = key && value ? m.ops->next(m.maps, s->imap, NULL, next) : -TALLY_ENOMEM;
+	int rc = key && value ? m.ops->next(m.maps, map, NULL, next) : -TALLY_ENOMEM;
 
 	while (rc >= 0 && most--) {
 		memcpy(key, next, key_size);
-		if (m.ops->lookup(m.maps, s->imap, key, value) >= 0) {
+		if (m.ops->lookup(m.maps, map, key, value) >= 0) {
 			struct cell *c = add_cell(s, key);
 
 			if (!c) {
@@ -197,9 +198,9 @@ static int read_map(struct tally_trace *t, struct agg_state *s)
 				break;
 			}
 			c->in_map = true;
-			merge_cpus(s, value, m.ncpus, c->raw);
+			add_cpus(s, value, m.ncpus, c->raw);
 		}
-		rc = m.ops->next(m.maps, s->imap, key, next);
+		rc = m.ops->next(m.maps, map, key, next);
 	}
 	mem_free(key);
 	mem_free(value);
@@ -231,7 +232,7 @@ static int baseline_add(struct agg_state *s)
 
 int snapshot_take(struct tally_trace *t, struct agg_state *s)
 {
-	int rc;
+	int rc = 0;
 
 	if (s->snap)
 		return 0;
@@ -239,8 +240,9 @@ int snapshot_take(struct tally_trace *t, struct agg_state *s)
 	if (!s->snap)
 		return -TALLY_ENOMEM;
 	if (t->eng->k)
-		k_quiet(t->eng->k, true); /* so that no other CPU loses firings */
-	rc = s->map ? read_map(t, s) : 0; /* no map: nothing adds to it */
+		k_quiet(t->eng->k, true);                  /* so that no other CPU loses firings */
+	for (uint32_t i = 0; i < s->nmaps && rc >= 0; i++) /* no map: nothing adds to it */
+		rc = read_map(t, s, s->imap[i]);
 	if (t->eng->k)
 		k_quiet(t->eng->k, false);
 	if (rc >= 0)
@@ -267,10 +269,12 @@ static int reset_in_map(struct tally_trace *t, struct agg_state *s, const struct
 {
 	struct maps m = t->eng->ops->maps(t->eng);
 	void *zero = mem_alloc(percpu_size(s->map->value_size, m.ncpus));
-	int rc = zero ? m.ops->update(m.maps, s->imap, c->key, zero) : -TALLY_ENOMEM;
+	int rc = zero ? m.ops->update(m.maps, s->imap[0], c->key, zero) : -TALLY_ENOMEM;
 
+	if (rc >= 0 && s->nmaps > 1)
+		rc = m.ops->remove(m.maps, s->imap[1], c->key);
 	mem_free(zero);
-	return rc;
+	return rc == -TALLY_EEND ? 0 : rc;
 }
 
 int snapshot_clear(struct tally_trace *t, struct agg_state *s)
@@ -295,11 +299,18 @@ int snapshot_clear(struct tally_trace *t, struct agg_state *s)
 static int take_cell(struct tally_trace *t, struct agg_state *s, struct cell *c)
 {
 	struct maps m = t->eng->ops->maps(t->eng);
-	uint64_t taken[AGG_WORDS], *value = mem_alloc(percpu_size(s->map->value_size, m.ncpus));
-	int rc = value ? m.ops->take(m.maps, s->imap, c->key, value) : -TALLY_ENOMEM;
+	uint64_t taken[AGG_WORDS] = { 0 }, *value = mem_alloc(percpu_size(s->map->value_size, m.ncpus));
+	int rc = value ? -TALLY_EEND : -TALLY_ENOMEM;
 
+	for (uint32_t i = 0; i < s->nmaps && (rc >= 0 || rc == -TALLY_EEND); i++) {
+		const int one = m.ops->take(m.maps, s->imap[i], c->key, value);
+
+		if (one >= 0)
+			add_cpus(s, value, m.ncpus, taken);
+		if (one != -TALLY_EEND)
+			rc = one;
+	}
 	if (rc >= 0) {
-		merge_cpus(s, value, m.ncpus, taken);
 		if (!is_extreme(s->def->fn))
 			agg_add(s->def->fn, taken, c->raw, true);
 		if (is_extreme(s->def->fn) || is_zero(taken))

@@ -125,7 +125,7 @@ static void set_up(struct fixture *x, uint8_t fn, uint32_t words, uint8_t type)
 			       .def = { .name = "", .fn = fn, .key_size = 8 },
 			       .map = { .type = type, .key_size = 8, .value_size = words * 8, .max_entries = KEYS } };
 	x->t.eng = &x->fake.base;
-	x->s = (struct agg_state){ .def = &x->def, .map = &x->map, .words = words, .normal = 1 };
+	x->s = (struct agg_state){ .def = &x->def, .map = &x->map, .nmaps = 1, .words = words, .normal = 1 };
 }
 
 static void add_shown(const struct agg_state *s, uint64_t *sum)

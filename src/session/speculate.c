@@ -1,14 +1,14 @@
 /*
  * speculate.c: records that wait for commit() or discard().
  *
- * A record of a clause that speculates carries the number of its speculation, and comes through the ring of its CPU like any
- * other.  It is kept here, up to specsize bytes for each speculation, until the record of the clause that called commit()
- * or discard() comes.  Rings of other CPUs may be read later: what still comes is shown at once, or thrown away.  Programs have
- * counted the records (struct img_spec), so that it is known when the last one came; then the speculation is free again, and no
- * record of it can be taken for one of the next.
+ * A record of a speculating clause carries the number of its speculation, and comes through the ring of its CPU like
+ * any other. It is kept here, up to specsize bytes for each speculation, until the record of the clause that called
+ * commit() or discard() comes. Rings of other CPUs may be read later: records that still come then are shown or
+ * discarded at once. The programs have counted the records (struct img_spec), so it is known when the last one came.
+ * Then the speculation is free again, and no record of it can be taken for one of the next.
  *
- * A record of commit() that found no room in its ring is a drop, like any other.  Its speculation stays taken until
- * the end; then nothing runs any more, and what the programs' words say is carried out.
+ * If a record of commit() found no room in its ring, it is a drop like any other. Its speculation stays in use until
+ * the end. Then no program runs any more, and the state words in the programs' map decide whether it is committed.
  */
 #include <string.h>
 

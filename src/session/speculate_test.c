@@ -64,7 +64,7 @@ static void records_above_specsize_are_dropped_and_told(void **state)
 {
 	(void)state;
 	speculation_answers(
-		"#pragma D option specsize=60\n"
+		"#pragma D option specsize=80\n"
 		"BEGIN { a = speculation(); } BEGIN { speculate(a); trace(1); } BEGIN { speculate(a); trace(2); }\n"
 		"BEGIN { speculate(a); trace(3); } BEGIN { speculate(a); trace(4); } BEGIN { commit(a); } BEGIN { exit(0); }",
 		"12\n", "2 speculative drops\n");
@@ -96,22 +96,23 @@ static void record_of(uint32_t *rec, uint32_t epid, uint64_t id, uint64_t value)
 {
 	rec[0] = epid;
 	rec[1] = 1;
-	memcpy(rec + 2, &id, sizeof(id));
-	memcpy(rec + 4, &value, sizeof(value));
+	rec[2] = rec[3] = 0;
+	memcpy(rec + 4, &id, sizeof(id));
+	memcpy(rec + 6, &value, sizeof(value));
 }
 
 static void a_record_behind_its_commit_is_told_and_the_number_is_not_given_before(void **state)
 {
 	struct result r;
 	struct tally_trace *t = open_two_clauses(&r);
-	uint32_t rec[6];
+	uint32_t rec[8];
 
 	(void)state;
 	t->spec_state[0] = (struct img_spec){ .state = SPEC_COMMITTED, .records = 2 };
 	record_of(rec, 1, 1, 7);
 	assert_int_equal(record_take(t, 0, rec, sizeof(rec)), 0);
 	record_of(rec, 2, 1, 0);
-	assert_int_equal(record_take(t, 0, rec, 16), 0);
+	assert_int_equal(record_take(t, 0, rec, 24), 0);
 	spec_free_settled(t);
 	assert_int_equal(t->spec_state[0].state, SPEC_COMMITTED);
 	record_of(rec, 1, 1, 8);
@@ -128,7 +129,7 @@ static void a_commit_whose_record_was_dropped_is_carried_out_at_the_end(void **s
 {
 	struct result r;
 	struct tally_trace *t = open_two_clauses(&r);
-	uint32_t rec[6];
+	uint32_t rec[8];
 
 	(void)state;
 	t->spec_state[1] = (struct img_spec){ .state = SPEC_COMMITTED, .records = 1 };
@@ -144,13 +145,13 @@ static void a_record_of_no_such_speculation_is_refused(void **state)
 {
 	struct result r;
 	struct tally_trace *t = open_two_clauses(&r);
-	uint32_t rec[6];
+	uint32_t rec[8];
 
 	(void)state;
 	record_of(rec, 1, 3, 0);
 	assert_int_equal(record_take(t, 0, rec, sizeof(rec)), -TALLY_ECORRUPT);
 	record_of(rec, 2, UINT64_MAX, 0);
-	assert_int_equal(record_take(t, 0, rec, 16), -TALLY_ECORRUPT);
+	assert_int_equal(record_take(t, 0, rec, 24), -TALLY_ECORRUPT);
 	(void)tally_trace_stop(t);
 	tally_trace_close(t);
 	drop(&r);

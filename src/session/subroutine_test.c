@@ -5,13 +5,14 @@
 #include <arpa/inet.h>
 
 #include "session/differential_test_int.h"
+#include "session/generate.h"
 
 static void both_print(const char *script, const char *want)
 {
 	for (int kernel = 0; kernel <= (geteuid() == 0); kernel++) {
 		struct buf got = { 0 };
 
-		run("subroutines", script, strlen(script), kernel ? 0 : TALLY_TRACE_VM, &got);
+		run_script("subroutines", script, strlen(script), kernel ? 0 : TALLY_TRACE_VM, &got);
 		without_messages(&got);
 		if (strncmp(got.p, want, strlen(want)) != 0)
 			fail_msg("%s\nthe %s says\n%s\nthe oracle\n%s", script, kernel ? "kernel" : "vm", got.p, want);
@@ -195,7 +196,7 @@ static void a_mutex_is_owned_by_the_thread_whose_address_it_has(void **state)
 		print_message("skipped: loading programs needs root\n");
 		skip();
 	}
-	run("mutex", script, strlen(script), 0, &got);
+	run_script("mutex", script, strlen(script), 0, &got);
 	assert_int_equal(strncmp(got.p, "1 1\n", 4), 0);
 	buf_free(&got);
 }
@@ -211,7 +212,7 @@ static void a_process_descends_from_itself_its_parent_and_the_first_one(void **s
 		print_message("skipped: loading programs needs root\n");
 		skip();
 	}
-	run("progeny", script, strlen(script), 0, &got);
+	run_script("progeny", script, strlen(script), 0, &got);
 	assert_int_equal(strncmp(got.p, "1 1 0\n", 6), 0);
 	buf_free(&got);
 }

@@ -59,6 +59,7 @@ int trace_redirect(struct tally_trace *t, const char *path)
 		return rc;
 	trace_file_close(t);
 	t->file = file;
+	t->packets_of = 0;
 	return 0;
 }
 
@@ -66,6 +67,7 @@ int trace_empty_file(struct tally_trace *t)
 {
 	int rc = trace_flush(t);
 
+	t->packets_of = 0;
 	if (rc >= 0 && (!t->file.put || file_out_empty(&t->file) < 0))
 		trace_note(t, "ftruncate() has no file to empty: freopen() names one");
 	return rc;
@@ -124,7 +126,7 @@ int trace_nomem(struct tally_trace *t)
 
 void probe_text(struct buf *to, const struct probe *p)
 {
-	buf_printf(to, "%s:%s:%s:%s", p->prov->name, p->mod, p->func, p->name);
+	buf_printf(to, "%s:%s:%s:%s", p->prov_name, p->mod, p->func, p->name);
 }
 
 /* ---- life -------------------------------------------------------------------- */
@@ -432,7 +434,8 @@ int tally_trace_stop(struct tally_trace *t)
 
 int tally_trace_status(const struct tally_trace *t)
 {
-	return t->exited ? t->status : t->child_status;
+	/* dtrace(1) has no status of the command */
+	return t->exited ? t->status : t->o.flags & TALLY_TRACE_COMPAT ? 0 : t->child_status;
 }
 
 int tally_trace_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg)

@@ -1,24 +1,27 @@
 /*
  * file.c: the files that processes map.
  *
- * A file is known by device, inode and path, and is opened the first time
- * somebody maps it: by the time a name is asked for, the file may be deleted
- * or replaced, and the process whose mount namespace shows it may be gone.  One
- * open per distinct file is cheap; reading waits until an address is asked for.
- * Only FILES_FDS_MOST descriptors are kept of files that nobody asked for, and as many of others; the files beyond are opened when asked for.
+ * A file is known by device, inode and path. It is opened when a process first maps it: when a name is asked for, the
+ * file may be deleted or replaced, and the process whose mount namespace shows it may be gone. One open per distinct
+ * file is cheap; reading waits until an address is asked for. At most FILES_FDS_MOST descriptors are kept for files
+ * that nobody asked for, and as many for others; the other files are opened when asked for.
  *
- * An opened file is taken only if it has the inode that was mapped: no name is
- * better than a wrong one.  (On an overlay the two numbers may differ, and are
- * not compared.)  Two files with the same build id are one: the names of a
- * program and of its copy in a container fall together.  Memory files (memfd_create) of one name are apart by inode, unless they hold
- * the same.
+ * A process that ended leads nowhere, but who forked it mostly has the same root directory. What is found there, or under
+ * our own root, is another's file of that path as long as inode and device don't say that it is the one.
  *
- * A file may be written over, and what it held then nobody knows who did not read it.  So each name is asked for a time, and the
- * file's size and time of writing are looked at again: what was read is right from the last writing before it was read to the
- * last time when it was found unchanged.  Who writes can set that time back (cp -p), but not the time of the last change of all, so that counts
- * the first time we look.  A rename changes that as well and a removal, after which nobody can write by the file's name.
- * The clock of files goes in ticks of some ms: what came first in the tick of the writing is not known, so the name isn't either; but a file that was
- * born shortly before (FILE_NEWBORN_NS) is taken for one that was written, and then mapped.
+ * An opened file is used only if it has the inode that was mapped: no name is better than a wrong one. (On an overlay
+ * the two numbers may differ, and are not compared where the process itself leads to the file.) Two files with the same build id are one, so that the names of a
+ * program and of its copy in a container fall together. Memory files (memfd_create) of one name are distinguished by
+ * inode, unless they hold the same content.
+ *
+ * A file may be overwritten, and its old content is known only if it was read before. So each name is looked up for a
+ * time, and the file's size and time of writing are checked again: what was read is right from the last write before
+ * the reading to the last time when the file was found unchanged. A writer can set back the time of writing (cp -p),
+ * but not the time of the last change (ctime), so that one counts the first time the file is checked. A rename
+ * changes ctime as well, and so does a removal, after which nobody can write by the file's name. The clock of files
+ * has ticks of some ms: whether a write in the tick of the mapping came before it is unknown, so there is no name
+ * either. But a file that was created shortly before (FILE_NEWBORN_NS) is taken for one that was written, and then
+ * mapped.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +29,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -61,34 +65,51 @@ static size_t key_of(const struct k_task *t, struct key *k)
 
 /* ---- opening ------------------------------------------------------------------- */
 
-/* fd if it is of a regular file with that inode (0: any); else it is closed, and -1. */
-static int keep_inode(int fd, uint64_t inode)
+/* Whether fd is of the file that was mapped. own: the process that mapped it led there. */
+static bool file_is_mapped_one(const struct file *f, int fd, bool own)
 {
 	struct stat st;
 	struct statfs fs;
 
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-		if (!inode || st.st_ino == inode)
-			return fd;
-		if (fstatfs(fd, &fs) == 0 && fs.f_type == OVERLAYFS_SUPER_MAGIC)
-			return fd;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || fstatfs(fd, &fs) < 0)
+		return false;
+	if (own)
+		return !f->inode || st.st_ino == f->inode || fs.f_type == OVERLAYFS_SUPER_MAGIC;
+	/* these two give each file, or each part of the tree, a device of its own */
+	return st.st_ino == f->inode &&
+	       (st.st_dev == f->device || fs.f_type == OVERLAYFS_SUPER_MAGIC || fs.f_type == BTRFS_SUPER_MAGIC);
+}
+
+/* By the root directory of a process; 0: by ours. -1 and errno: ESRCH: there is no such process. */
+static int file_open_under(const struct file *f, uint32_t pid, bool own)
+{
+	char marked[PATH_MOST + sizeof(gone_mark)];
+	int fd = k_mapped_file(pid, f->path);
+
+	if (fd < 0 && pid && errno != ESRCH) {
+		snprintf(marked, sizeof(marked), "%s%s", f->path, gone_mark);
+		fd = k_mapped_file(pid, marked);
 	}
+	if (fd < 0 || file_is_mapped_one(f, fd, own))
+		return fd;
 	close(fd);
 	errno = ENOENT;
 	return -1;
 }
 
-static int file_open(const struct file *f)
+/* -1 and errno: ESRCH: the process is not there any more, and nobody of its kin (NULL: none) leads to the file. */
+static int file_open(struct file *f, const struct kin *kin)
 {
-	char marked[PATH_MOST + sizeof(gone_mark)];
-	int fd = keep_inode(k_mapped_file(f->pid, f->path), f->inode);
+	int fd = file_open_under(f, f->pid, true), no = errno;
 
-	if (fd >= 0)
-		return fd;
-	snprintf(marked, sizeof(marked), "%s%s", f->path, gone_mark);
-	return keep_inode(k_mapped_file(f->pid, marked), f->inode);
+	for (uint32_t i = 0; fd < 0 && kin && i < kin->n; i++)
+		if ((fd = file_open_under(f, kin->pid[i], false)) >= 0)
+			f->pid = kin->pid[i];
+	if (fd < 0)
+		fd = file_open_under(f, 0, false);
+	f->missing |= fd < 0 && no == ENOENT;
+	errno = no;
+	return fd;
 }
 
 /* ---- what it holds ------------------------------------------------------------- */
@@ -125,7 +146,8 @@ static const char *file_mod(struct files *f, const struct file *file, const char
 	return names_add(&f->names, text, strlen(text));
 }
 
-static struct file *file_new(struct files *f, const struct k_task *t, const struct key *k, size_t path_len)
+static struct file *file_new(struct files *f, const struct k_task *t, const struct kin *kin, const struct key *k,
+			     size_t path_len)
 {
 	struct file *file = mem_alloc(sizeof(*file));
 
@@ -133,6 +155,7 @@ static struct file *file_new(struct files *f, const struct k_task *t, const stru
 		return NULL;
 	file->inode = t->inode;
 	file->inode_generation = t->inode_generation;
+	file->device = makedev(t->dev_major, t->dev_minor);
 	file->pid = t->pid;
 	file->fd = -1;
 	file->vdso = k->path[0] == '[';
@@ -144,7 +167,7 @@ static struct file *file_new(struct files *f, const struct k_task *t, const stru
 		mem_free(file);
 		return NULL;
 	}
-	if (!file->vdso && f->fds < FILES_FDS_MOST && (file->fd = file_open(file)) >= 0) {
+	if (!file->vdso && f->fds < FILES_FDS_MOST && (file->fd = file_open(file, kin)) >= 0) {
 		f->fds++;
 		if (!k_file_look(file->fd, &file->seen))
 			file->seen.at_ns = 0;
@@ -160,7 +183,7 @@ static bool file_is(struct file *file, const struct k_task *t)
 	return !t->inode_generation || file->inode_generation == t->inode_generation;
 }
 
-struct file *files_see(struct files *f, const struct k_task *t, bool *lost)
+struct file *files_see(struct files *f, const struct k_task *t, const struct kin *kin, bool *lost)
 {
 	struct file *file;
 	struct key k;
@@ -175,7 +198,7 @@ struct file *files_see(struct files *f, const struct k_task *t, bool *lost)
 		if (file_is(is, t))
 			return is;
 	at = n && f->n < FILES_MOST ? map_at(&f->by_key, &k, n) : NULL;
-	if (at && (file = file_new(f, t, &k, n - offsetof(struct key, path)))) {
+	if (at && (file = file_new(f, t, kin, &k, n - offsetof(struct key, path)))) {
 		file->older = *at;
 		*at = file;
 		f->n++;
@@ -331,13 +354,15 @@ enum held files_read(struct files *f, struct file *file, uint64_t since_ns, uint
 		file->fd = -1;
 	}
 	if (fd < 0)
-		fd = file_open(file);
+		fd = file_open(file, NULL);
 	if (fd >= 0) {
 		now = content_update(f, file, fd);
 		file_keep(f, file, fd);
 	}
 	if (!file->content)
-		return fd < 0 && !file->nameless && errno == ENOENT ? HELD_GONE : HELD_UNREAD;
+		return fd >= 0 || file->nameless || (errno != ENOENT && errno != ESRCH) ? HELD_UNREAD :
+		       file->missing                                                    ? HELD_GONE :
+											  HELD_UNREACHED;
 	for (const struct content *c = file->content; c; c = c->older) {
 		if (content_held(&c->mark, since_ns) && ((now && c == file->content) || until_ns <= c->mark.at_ns)) {
 			*ret = c;

@@ -1,23 +1,25 @@
 /*
- * jit.c: names that just-in-time compilers leave behind.
+ * jit.c: names of code of just-in-time compilers.
  *
- * The field's convention (Java, Node, .NET, Ruby and more; perf's
- * tools/perf/Documentation/jit-interface.txt): a text file /tmp/perf-PID.map
- * that only grows, a line "START SIZE name" per function, numbers in hex.  PID
- * is what the process takes itself for, /tmp is the one it sees.  Anybody may write files into /tmp, so only one that
- * belongs to the process's user or to root, that nobody else may write, and that has no second name, is believed, and of all that a process puts
- * there no more than JIT_FILE_MOST bytes are read.
+ * The common convention (Java, Node, .NET, Ruby and more; perf's tools/perf/Documentation/jit-interface.txt) is a
+ * text file /tmp/perf-PID.map that only grows, with a line "START SIZE name" per function, numbers in hex. PID is the
+ * process's own view of its id, and /tmp its own view of /tmp. Anybody may write files into /tmp, so a file is
+ * trusted only if it belongs to the process's user or to root, nobody else may write it, and it has no second name.
+ * At most JIT_FILE_MOST bytes are read for a process.
  *
- * A line has no time, and the file outlives the process and its exec.  So the file's own times are held against the life that asks, from
- * its exec, fork or start to the next of that process id.  A file that was written to for the last time before the life began, or made
- * after it ended, says nothing of it.  One that was made before and written to since has lines of both, and what a line of it names is
- * ambiguous; unless the process has it open, not for appending, and has come to its end: then the process emptied it first.
+ * A line has no time, and the file outlives the process and its exec. So the file's times are compared with the life
+ * of the process in question: from its exec, fork or start to the next of that process id. A file that was last
+ * written before the life began, or created after it ended, says nothing about it. A file that was created before and
+ * written since has lines of both lives, and names from it are ambiguous, unless the process has it open, not for
+ * appending, and is at its end: then the process truncated it first.
  *
- * Code moves, so lines may give one address several names.  When a line was written is known as far as the file was read before and after.
- * A line holds from its writing to the writing of the next for the same address; the first of all holds before as well, for
- * compilers that write their map late.  If that leaves one name for the time in which the address was seen, it is the name; else it is ambiguous.
+ * Code moves, so lines may give one address several names. The readings of the file before and after a line date it.
+ * A line holds from its writing to the writing of the next for the same address; the first line also holds before,
+ * for compilers that write their map late. If that leaves one name for the time in which the address was seen, it is
+ * the name; otherwise it is ambiguous.
  *
- * So the file is looked at for each address, and read from where the last reading stopped.  A file that isn't there is looked for ever less often.
+ * So the file is checked for each address, and read from where the last reading stopped. A missing file is looked for
+ * less and less often.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -247,18 +249,24 @@ static void jit_read(struct jit *j, uint32_t pid)
 	}
 }
 
-/* Whether the lines that were read are those of a life, and of no other. */
+/*
+ * Whether the lines that were read are those of a life, and of no other. The clock of a file system goes in ticks, and where CPUs sleep it
+ * is some ticks late: 6.4 ms were seen with ticks of 4. A process id is not given again that soon, and what a program wrote so
+ * shortly before its exec is of both lives.
+ */
+#define LATE_TICKS 3
 enum jit_whose { JIT_OTHERS, JIT_MIXED, JIT_OWN };
 static enum jit_whose jit_whose(struct jit *j, const struct jit_question *q)
 {
 	const struct jit_life *life = &q->life;
 	const struct k_file_state *f = &j->file;
+	const uint64_t late_ns = LATE_TICKS * f->tick_ns;
 
-	if (life->from_ns && (f->written_ns + f->tick_ns <= life->from_ns || f->born_ns >= life->until_ns))
+	if (life->from_ns && (f->written_ns + late_ns <= life->from_ns || f->born_ns >= life->until_ns))
 		return JIT_OTHERS;
-	if (!life->from_ns || (life->until_ns != UINT64_MAX && f->written_ns + f->tick_ns > life->until_ns))
+	if (!life->from_ns || (life->until_ns != UINT64_MAX && f->written_ns + late_ns > life->until_ns))
 		return JIT_MIXED;
-	if (f->born_ns + (life->first ? f->tick_ns : 0) >= life->from_ns)
+	if (f->born_ns + (life->first ? late_ns : 0) >= life->from_ns)
 		return JIT_OWN;
 	if (!j->emptied && j->fd >= 0 && life->until_ns == UINT64_MAX && worth_another_look(++j->misses))
 		j->emptied = k_task_filled(q->pid, j->fd);

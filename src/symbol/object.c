@@ -280,7 +280,7 @@ static void take_separate(struct reader *r)
 	close(b.fd);
 }
 
-int object_symbols(struct object *o, const struct object_bytes *b)
+int object_all_symbols(struct object *o, const struct object_bytes *b)
 {
 	struct reader r = { .o = o, .e = object_begin_elf(b), .mask = UINT64_MAX, .shndx = SIZE_MAX };
 	GElf_Ehdr eh;
@@ -293,8 +293,16 @@ int object_symbols(struct object *o, const struct object_bytes *b)
 	if (!r.symtab && !take_debugdata(&r))
 		take_separate(&r);
 	elf_end(r.e);
-	table_build(&o->t);
 	return 0;
+}
+
+int object_symbols(struct object *o, const struct object_bytes *b)
+{
+	int rc = object_all_symbols(o, b);
+
+	if (rc == 0)
+		table_build(&o->t);
+	return rc;
 }
 
 void object_free(struct object *o)

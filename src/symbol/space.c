@@ -1,29 +1,31 @@
 /*
  * space.c: processes as address spaces over time.
  *
- * A process is a chain of spaces, newest first: a new one starts when the pid
- * is born and at every exec.  An address is looked up in the space that the
- * process had at the time; so it finds its file although the process has
- * exec'd since, or has ended, or another has its pid now.
+ * A process is a chain of spaces, newest first: a new one starts when the pid is born and at every exec. An address
+ * is looked up in the space that the process had at the time. So its file is found although the process has called
+ * exec since, or has ended, or another has its pid now.
  *
- * The mappings of a space are sorted and never overlap: a new one cuts what it
- * covers, and what was cut is remembered with the time of its end (nobody tells
- * of munmap; the next mapping of the place is the notice).  A fork shares the
- * parent's list by count until one of them maps something, so a storm of
- * fork and exec copies nothing.
+ * What a space maps is its memory. Two processes can share one (clone() with CLONE_VM, vfork()): what one of them
+ * maps, the other one has, until either calls exec.
  *
- * A firing says in which *generation* of its process's mappings it saw an address (slot.h): the time of the last loss of
- * an executable mapping before it.  The losses are told too, so a generation has an end.  In between nothing goes, so an
- * address that was mapped anew meanwhile was free before, and the new mapping is the one that was seen; else it is the
- * one that was there when the generation began.  Two in one generation, a loss of facts, or a process that nobody had
- * looked at yet: then the mapping is gone, and no guess takes its place.
+ * The mappings of a memory are sorted and never overlap: a new one cuts the ranges that it covers, and these are
+ * remembered with the time of their end (munmap is not reported; the next mapping of the place shows it). A fork
+ * shares the parent's list by count until one of them maps something, so a storm of fork and exec copies nothing.
+ * What ended before the fork no address of the child can have been in, so the child doesn't inherit it.
  *
- * Code that mremap() moves is at its new place under its old name, from then on.  Where nobody says which place that is, each
- * mapping of before may be what it covers: until somebody looks, only what came since is certain.
+ * A firing has the *generation* of its process's mappings in which it saw an address (slot.h): the time of the last
+ * loss of an executable mapping before it. The losses are reported too, so a generation has an end. Within a
+ * generation nothing is unmapped. So an address that was newly mapped in it was free before, and the new mapping is
+ * the one that was seen; otherwise it is the one that existed when the generation began. Two mappings in one
+ * generation, missing facts, or a process that had not been read yet: then the mapping counts as gone, and nothing is
+ * guessed.
  *
- * Memory: spaces of the dead (ended, or left by exec) queue in order of death
- * and the oldest go when there are too many, or when the mappings of all are too many.
- * A list can grow only so long, a chain as well.
+ * Code that mremap() moves keeps its name at its new place. If the new place is not known, it may cover any earlier
+ * mapping: until the process is read again, only mappings that came since are certain.
+ *
+ * Memory: spaces of the dead (ended, or left by exec) queue in order of death, and the oldest are freed when there
+ * are too many of them or of all mappings. The lengths of a list, of a past and of a chain are bounded, too: the older
+ * half of a past that is full is freed at once. An address in what was freed is forgotten: it is not said to be gone.
  */
 #include <string.h>
 
@@ -35,13 +37,19 @@ struct loss {             /* of an executable mapping */
 };
 struct maplist {
 	uint32_t refs;
-	uint32_t n, cap, npast, past_cap;
-	struct mapping *v;    /* now: sorted, apart */
-	struct mapping *past; /* cut since: in order of their end */
-	struct loss *loss;    /* in order of time */
-	uint32_t nlosses, losses_cap;
-	uint64_t past_from_ns, loss_from_ns;  /* what ended before is no longer known, for want of room */
+	uint32_t n, cap;
+	struct mapping *v; /* sorted, apart */
+};
+struct memory {
+	uint32_t refs; /* of spaces */
+	uint32_t npast, past_cap, nlosses, losses_cap;
+	struct maplist *now;                  /* NULL: nothing; shared with a fork until one side maps */
+	struct mapping *past;                 /* cut since: in order of their end */
+	struct loss *loss;                    /* in order of time */
+	uint64_t known_ns;                    /* all its mappings are known from then on; UINT64_MAX: some only */
+	uint64_t past_from_ns, loss_from_ns;  /* what ended before is forgotten, for want of room */
 	uint64_t strayed_ns, strayed_from_ns; /* when code moved to where nobody says, last and first */
+	uint64_t forked_ns, forked_loss_ns;   /* older mappings are the parent's; its first loss, 0: none */
 };
 
 /* ---- mappings ----------------------------------------------------------------- */
@@ -50,35 +58,9 @@ static void maplist_put(struct spaces *s, struct maplist *l)
 {
 	if (!l || --l->refs)
 		return;
-	s->nmappings -= l->n + l->npast;
+	s->nmappings -= l->n;
 	mem_free(l->v);
-	mem_free(l->past);
-	mem_free(l->loss);
 	mem_free(l);
-}
-
-static bool copy_losses(struct maplist *to, const struct maplist *from)
-{
-	if (!from->nlosses)
-		return true;
-	to->loss = mem_alloc(from->nlosses * sizeof(*to->loss));
-	if (!to->loss)
-		return false;
-	memcpy(to->loss, from->loss, from->nlosses * sizeof(*to->loss));
-	to->nlosses = to->losses_cap = from->nlosses;
-	return true;
-}
-
-static bool copy_mappings(struct mapping **to, uint32_t *cap, const struct mapping *from, uint32_t n)
-{
-	if (!n)
-		return true;
-	*to = mem_alloc(n * sizeof(**to));
-	if (!*to)
-		return false;
-	memcpy(*to, from, n * sizeof(**to));
-	*cap = n;
-	return true;
 }
 
 static struct maplist *maplist_copy(struct spaces *s, const struct maplist *from)
@@ -88,42 +70,50 @@ static struct maplist *maplist_copy(struct spaces *s, const struct maplist *from
 	if (!l)
 		return NULL;
 	l->refs = 1;
-	if (!from)
+	if (!from || !from->n)
 		return l;
-	if (!copy_mappings(&l->v, &l->cap, from->v, from->n) ||
-	    !copy_mappings(&l->past, &l->past_cap, from->past, from->npast) || !copy_losses(l, from)) {
-		maplist_put(s, l);
+	l->v = mem_alloc(from->n * sizeof(*l->v));
+	if (!l->v) {
+		mem_free(l);
 		return NULL;
 	}
-	l->n = from->n;
-	l->npast = from->npast;
-	l->past_from_ns = from->past_from_ns;
-	l->loss_from_ns = from->loss_from_ns;
-	l->strayed_ns = from->strayed_ns;
-	l->strayed_from_ns = from->strayed_from_ns;
-	s->nmappings += l->n + l->npast;
+	memcpy(l->v, from->v, from->n * sizeof(*l->v));
+	l->n = l->cap = from->n;
+	s->nmappings += l->n;
 	return l;
 }
 
-/* The space's own list, for changing it. */
-static struct maplist *maplist_own(struct spaces *s, struct space *sp)
+/* The memory's own list, for changing it. */
+static struct maplist *maplist_own(struct spaces *s, struct memory *m)
 {
-	struct maplist *l = sp->maps;
+	struct maplist *l = m->now;
 
 	if (l && l->refs == 1)
 		return l;
-	l = maplist_copy(s, sp->maps);
+	l = maplist_copy(s, m->now);
 	if (!l)
 		return NULL;
-	maplist_put(s, sp->maps);
-	sp->maps = l;
+	maplist_put(s, m->now);
+	m->now = l;
 	return l;
+}
+
+static void memory_put(struct spaces *s, struct memory *m)
+{
+	if (!m || --m->refs)
+		return;
+	maplist_put(s, m->now);
+	s->nmappings -= m->npast;
+	s->nlosses -= m->nlosses;
+	mem_free(m->past);
+	mem_free(m->loss);
+	mem_free(m);
 }
 
 /* Index of the first mapping that ends above addr. */
 static uint32_t first_above(const struct maplist *l, uint64_t addr)
 {
-	uint32_t lo = 0, hi = l->n;
+	uint32_t lo = 0, hi = l ? l->n : 0;
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
@@ -144,7 +134,7 @@ static bool same_bytes(const struct mapping *a, const struct mapping *b)
 /* It may say that a mapping which somebody looked at is older than the look, or that it was mapped anew. */
 static bool says_nothing_new(struct maplist *l, const struct mapping *m)
 {
-	uint32_t i = l ? first_above(l, m->start) : 0;
+	uint32_t i = first_above(l, m->start);
 	struct mapping *is = l && i < l->n ? &l->v[i] : NULL;
 
 	if (!is || is->start > m->start || is->end < m->end || !same_bytes(is, m))
@@ -161,22 +151,36 @@ static bool says_nothing_new(struct maplist *l, const struct mapping *m)
 	return true;
 }
 
-static struct mapping *remember_past(struct spaces *s, struct maplist *l, const struct mapping *m, uint64_t until_ns)
+/* Forgets the older half of what was mapped. */
+static void memory_forget_past(struct spaces *s, struct memory *m)
 {
-	struct mapping *p;
+	uint32_t n = (m->npast + 1) / 2;
 
-	if (l->npast == MAPPINGS_PAST_MOST) {
-		l->past_from_ns = l->past[0].until_ns;
-		memmove(l->past, l->past + 1, --l->npast * sizeof(*l->past));
-		s->nmappings--;
+	if (!n)
+		return;
+	m->past_from_ns = m->past[n - 1].until_ns;
+	m->npast -= n;
+	s->nmappings -= n;
+	memmove(m->past, m->past + n, m->npast * sizeof(*m->past));
+}
+
+static struct mapping *memory_remember(struct spaces *s, struct memory *m, const struct mapping *is, uint64_t until_ns)
+{
+	uint32_t i;
+
+	if (m->npast == MAPPINGS_PAST_MOST || (s->nmappings > SPACES_MAPPINGS_MOST && !s->dead_first))
+		memory_forget_past(s, m);
+	if (!VEC_NEW(m->past, m->npast, m->past_cap)) { /* the present matters more */
+		m->past_from_ns = until_ns > m->past_from_ns ? until_ns : m->past_from_ns;
+		return NULL;
 	}
-	p = VEC_NEW(l->past, l->npast, l->past_cap);
-	if (!p)
-		return NULL; /* the present matters more */
-	*p = *m;
-	p->until_ns = until_ns;
+	/* who looked may have been ahead of what is told */
+	for (i = m->npast - 1; i > 0 && m->past[i - 1].until_ns > until_ns; i--)
+		m->past[i] = m->past[i - 1];
+	m->past[i] = *is;
+	m->past[i].until_ns = until_ns;
 	s->nmappings++;
-	return p;
+	return &m->past[i];
 }
 
 /* Memory without a file grows and changes its rights page by page: what touches becomes one, as old
@@ -249,31 +253,39 @@ static uint32_t first_beyond(const struct maplist *l, uint32_t lo, uint64_t end)
 	return lo;
 }
 
-static bool maplist_add(struct spaces *s, struct maplist *l, struct mapping m)
+static bool memory_add(struct spaces *s, struct memory *mem, struct mapping m)
 {
-	uint32_t lo = first_above(l, m.start), hi = first_beyond(l, lo, m.end), n = 0;
+	struct maplist *l = maplist_own(s, mem);
+	uint32_t lo = first_above(l, m.start), hi, n = 0;
 	struct mapping by[3];
 
+	if (!l)
+		return false;
+	hi = first_beyond(l, lo, m.end);
 	join_anonymous(l, &lo, &hi, &m);
 	if (l->n - (hi - lo) + 3 > MAPPINGS_MOST)
 		return false;
 	for (uint32_t i = lo; i < hi; i++)
 		if (m.file || l->v[i].file)
-			remember_past(s, l, &l->v[i], m.from_ns);
+			memory_remember(s, mem, &l->v[i], m.from_ns);
 	n += outside_front(l, lo, hi, m.start, by);
 	by[n++] = m;
 	n += outside_behind(l, lo, hi, m.end, &by[n]);
 	return space_replace(s, l, lo, hi, by, n);
 }
 
-/* Takes start to end out of the list. */
-static bool maplist_cut(struct spaces *s, struct maplist *l, uint64_t start, uint64_t end, uint64_t time_ns)
+/* Takes start to end out of what is mapped. */
+static bool memory_cut(struct spaces *s, struct memory *m, uint64_t start, uint64_t end, uint64_t time_ns)
 {
-	uint32_t lo = first_above(l, start), hi = first_beyond(l, lo, end), n;
+	struct maplist *l = maplist_own(s, m);
+	uint32_t lo = first_above(l, start), hi, n;
 	struct mapping by[2];
 
+	if (!l)
+		return false;
+	hi = first_beyond(l, lo, end);
 	for (uint32_t i = lo; i < hi; i++) {
-		struct mapping *past = remember_past(s, l, &l->v[i], time_ns);
+		struct mapping *past = memory_remember(s, m, &l->v[i], time_ns);
 
 		if (past)
 			past->moved = true;
@@ -283,20 +295,27 @@ static bool maplist_cut(struct spaces *s, struct maplist *l, uint64_t start, uin
 	return lo == hi || (l->n - (hi - lo) + n <= MAPPINGS_MOST && space_replace(s, l, lo, hi, by, n));
 }
 
+/* What is mapped at addr now, or NULL. */
+static const struct mapping *memory_now(const struct memory *m, uint64_t addr)
+{
+	uint32_t i = first_above(m->now, addr);
+
+	return m->now && i < m->now->n && m->now->v[i].start <= addr ? &m->now->v[i] : NULL;
+}
+
 /* What addr was in at a time. The mapping of today serves an earlier time too, when nothing else is
  * known: it may have been there long before somebody looked. */
-static const struct mapping *maplist_find(const struct maplist *l, uint64_t addr, uint64_t time_ns)
+static const struct mapping *memory_find(const struct memory *m, uint64_t addr, uint64_t time_ns)
 {
-	uint32_t i = first_above(l, addr);
-	const struct mapping *now = i < l->n && l->v[i].start <= addr ? &l->v[i] : NULL;
+	const struct mapping *now = memory_now(m, addr);
 
 	if (!time_ns || (now && now->from_ns <= time_ns))
 		return now;
-	for (uint32_t p = l->npast; p-- > 0;) {
-		const struct mapping *m = &l->past[p];
+	for (uint32_t p = m->npast; p-- > 0 && time_ns < m->past[p].until_ns;) {
+		const struct mapping *is = &m->past[p];
 
-		if (addr >= m->start && addr < m->end && m->from_ns <= time_ns && time_ns < m->until_ns)
-			return m;
+		if (addr >= is->start && addr < is->end && is->from_ns <= time_ns)
+			return is;
 	}
 	return now;
 }
@@ -307,38 +326,58 @@ static uint64_t newest_mapping_ns(const struct maplist *l)
 {
 	uint64_t ns = 0;
 
-	for (uint32_t i = 0; i < l->n; i++)
+	for (uint32_t i = 0; l && i < l->n; i++)
 		ns = l->v[i].from_ns > ns ? l->v[i].from_ns : ns;
 	return ns;
 }
 
-static bool loss_add(struct maplist *l, uint64_t told_ns, uint64_t since_ns)
+static bool loss_add(struct spaces *s, struct memory *m, uint64_t told_ns, uint64_t since_ns)
 {
-	uint64_t newest = since_ns ? newest_mapping_ns(l) : 0;
+	uint64_t newest = since_ns ? newest_mapping_ns(m->now) : 0;
 	struct loss *to;
 
-	if (l->nlosses == LOSSES_MOST) {
-		l->loss_from_ns = l->loss[LOSSES_MOST / 2].told_ns;
-		l->nlosses -= LOSSES_MOST / 2 + 1;
-		memmove(l->loss, l->loss + LOSSES_MOST / 2 + 1, l->nlosses * sizeof(*l->loss));
+	if (m->nlosses == LOSSES_MOST || (m->nlosses > 1 && s->nlosses > SPACES_LOSSES_MOST && !s->dead_first)) {
+		uint32_t n = m->nlosses / 2 + 1;
+
+		m->loss_from_ns = m->loss[n - 1].told_ns;
+		m->nlosses -= n;
+		s->nlosses -= n;
+		memmove(m->loss, m->loss + n, m->nlosses * sizeof(*m->loss));
 	}
-	to = VEC_NEW(l->loss, l->nlosses, l->losses_cap);
+	to = VEC_NEW(m->loss, m->nlosses, m->losses_cap);
 	if (!to)
 		return false;
+	s->nlosses++;
 	*to = (struct loss){ .told_ns = told_ns,
 			     .at_ns = since_ns && newest >= since_ns && newest < told_ns ? newest : told_ns };
 	return true;
 }
 
 /* Index of the first loss that was told later. */
-static uint32_t first_loss_after(const struct maplist *l, uint64_t time_ns)
+static uint32_t first_loss_after(const struct memory *m, uint64_t time_ns)
 {
-	uint32_t lo = 0, hi = l->nlosses;
+	uint32_t lo = 0, hi = m->nlosses;
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (l->loss[mid].told_ns <= time_ns)
+		if (m->loss[mid].told_ns <= time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Index of the first mapping of the past that ended later. */
+static uint32_t first_past_after(const struct memory *m, uint64_t time_ns)
+{
+	uint32_t lo = 0, hi = m->npast;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (m->past[mid].until_ns <= time_ns)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -352,58 +391,69 @@ struct sighting {                              /* of an address in a generation 
 	bool many; /* several came, of different bytes, or one to where another moved away */
 };
 
-static void sighting_try(struct sighting *g, const struct mapping *m)
+/* False: what came to the address later came after the generation. */
+static bool sighting_try(struct sighting *g, const struct mapping *m)
 {
-	if (g->addr < m->start || g->addr >= m->end)
-		return;
+	if (!m || g->addr < m->start || g->addr >= m->end)
+		return true;
 	if (m->from_ns <= g->from_ns) {
 		if (m->until_ns > g->from_ns)
 			g->before = m;
-		return;
+		return true;
 	}
 	if (m->from_ns >= g->until_ns)
-		return;
+		return false;
 	g->many |= g->within && !same_bytes(g->within, m);
 	g->many |= g->before && g->before->moved && g->before->until_ns < g->until_ns;
 	g->within = m;
+	return true;
+}
+
+/* What was at the address, of all that is remembered. */
+static void sighting_look(struct sighting *g, const struct memory *m, const struct mapping *now)
+{
+	if (!now || now->from_ns > g->from_ns)
+		for (uint32_t p = first_past_after(m, g->from_ns); p < m->npast; p++)
+			if (!sighting_try(g, &m->past[p]))
+				return;
+	sighting_try(g, now);
 }
 
 /* Whether facts that got lost may have been about this. */
-static bool sighting_in_doubt(const struct maplist *l, const struct sighting *g, uint64_t lost_ns)
+static bool sighting_in_doubt(const struct memory *m, const struct sighting *g, uint64_t lost_ns)
 {
+	const uint64_t since_ns = g->before ? g->before->from_ns : 0;
 	uint32_t i;
 
-	if (g->within && g->from_ns < l->loss_from_ns)
-		return true;
-	if (!g->within && l->strayed_ns && g->before->from_ns < l->strayed_ns && g->before->looked_ns < l->strayed_ns &&
-	    g->until_ns > l->strayed_from_ns)
+	if (!g->within && m->strayed_ns && since_ns < m->strayed_ns && g->before->looked_ns < m->strayed_ns &&
+	    g->until_ns > m->strayed_from_ns)
 		return true;
 	if (g->within)
 		return g->before && lost_ns > g->from_ns && lost_ns < g->within->from_ns;
-	i = first_loss_after(l, g->before->from_ns);
-	return i < l->nlosses && l->loss[i].told_ns <= g->from_ns && lost_ns > l->loss[i].told_ns;
+	if (m->forked_loss_ns && since_ns < m->forked_ns && lost_ns > since_ns && lost_ns > m->forked_loss_ns)
+		return true;
+	i = first_loss_after(m, since_ns);
+	return i < m->nlosses && m->loss[i].told_ns <= g->from_ns && lost_ns > m->loss[i].told_ns;
 }
 
-static enum seen maplist_seen(const struct maplist *l, uint64_t addr, uint64_t generation_ns, uint64_t lost_ns,
-			      struct place *ret)
+static enum seen memory_seen(const struct memory *mem, uint64_t addr, uint64_t generation_ns, uint64_t lost_ns,
+			     struct place *ret)
 {
-	uint32_t next = first_loss_after(l, generation_ns), i = first_above(l, addr);
+	const bool forgot = generation_ns < mem->past_from_ns || generation_ns < mem->loss_from_ns;
+	uint32_t next = first_loss_after(mem, generation_ns);
+	const struct mapping *now = memory_now(mem, addr), *m;
 	struct sighting g = { .addr = addr,
 			      .from_ns = generation_ns,
-			      .until_ns = next < l->nlosses ? l->loss[next].at_ns : UINT64_MAX };
-	const struct mapping *m;
+			      .until_ns = next < mem->nlosses ? mem->loss[next].at_ns : UINT64_MAX };
 
-	for (uint32_t p = 0; p < l->npast; p++)
-		sighting_try(&g, &l->past[p]);
-	if (i < l->n)
-		sighting_try(&g, &l->v[i]);
+	sighting_look(&g, mem, now);
 	m = g.within ? g.within : g.before;
 	/* memory without a file has no name that could be wrong; as it grows it is as old as its youngest part */
-	if (!m && i < l->n && l->v[i].start <= addr && !l->v[i].file)
-		m = &l->v[i];
-	else if (m && (g.many || sighting_in_doubt(l, &g, lost_ns)))
-		return SEEN_GONE;
-	else if (!m && (generation_ns < l->past_from_ns || generation_ns < l->loss_from_ns))
+	if (!m && now && !now->file)
+		m = now;
+	else if (forgot && (!m || g.within))
+		return SEEN_FORGOTTEN;
+	else if (m && (g.many || sighting_in_doubt(mem, &g, lost_ns)))
 		return SEEN_GONE;
 	else if (!m)
 		return g.until_ns == UINT64_MAX ? SEEN_NOTHING : SEEN_EARLIER;
@@ -504,20 +554,32 @@ static void space_free(struct spaces *s, struct space *sp)
 	p->nspaces--;
 	if (sp->dead)
 		dead_unlink(s, sp);
-	maplist_put(s, sp->maps);
+	memory_put(s, sp->memory);
 	jit_free(sp->jit);
 	mem_free(sp);
 	proc_free_if_empty(s, p);
+}
+
+/* An address that was seen in it is forgotten from now on, though nothing else is known of its process. */
+static void space_forget(struct spaces *s, struct space *sp)
+{
+	const uint32_t pid = sp->proc->pid;
+
+	if (!s->forgotten)
+		s->forgotten = mem_alloc(SPACES_PIDS_MOST / 8);
+	if (s->forgotten && pid < SPACES_PIDS_MOST)
+		s->forgotten[pid / 64] |= UINT64_C(1) << pid % 64;
+	space_free(s, sp);
+	s->evicted++;
 }
 
 static void space_evict(struct spaces *s)
 {
 	uint32_t most = s->dead_most ? s->dead_most : SPACES_DEAD_MOST;
 
-	while (s->dead_first && (s->ndead > most || s->nmappings > SPACES_MAPPINGS_MOST)) {
-		space_free(s, s->dead_first);
-		s->evicted++;
-	}
+	while (s->dead_first &&
+	       (s->ndead > most || s->nmappings > SPACES_MAPPINGS_MOST || s->nlosses > SPACES_LOSSES_MOST))
+		space_forget(s, s->dead_first);
 }
 
 static void space_died(struct spaces *s, struct space *sp)
@@ -540,13 +602,16 @@ static struct space *space_oldest(const struct proc *p)
 	return sp;
 }
 
-/* A new space in front of the chain; the one before it is dead. */
+/* A new space in front of the chain, with an empty memory of which only some is known; the one before it is dead. */
 static struct space *space_new(struct spaces *s, uint32_t pid, uint64_t time_ns)
 {
 	struct proc *p = proc_make(s, pid);
 	struct space *sp = p ? mem_alloc(sizeof(*sp)) : NULL;
 
-	if (!sp) {
+	if (sp)
+		sp->memory = mem_alloc(sizeof(*sp->memory));
+	if (!sp || !sp->memory) {
+		mem_free(sp);
 		if (p)
 			proc_free_if_empty(s, p);
 		return NULL;
@@ -554,13 +619,12 @@ static struct space *space_new(struct spaces *s, uint32_t pid, uint64_t time_ns)
 	space_died(s, p->newest);
 	sp->proc = p;
 	sp->start_ns = time_ns;
-	sp->known_ns = UINT64_MAX;
+	sp->memory->refs = 1;
+	sp->memory->known_ns = UINT64_MAX;
 	sp->older = p->newest;
 	p->newest = sp;
-	if (++p->nspaces > SPACES_PER_PROC_MOST) {
-		space_free(s, space_oldest(p));
-		s->evicted++;
-	}
+	if (++p->nspaces > SPACES_PER_PROC_MOST)
+		space_forget(s, space_oldest(p));
 	return sp;
 }
 
@@ -577,17 +641,17 @@ static struct space *space_at(const struct proc *p, uint64_t time_ns)
 bool spaces_map(struct spaces *s, uint32_t pid, const struct mapping *m)
 {
 	struct space *sp = space_at(proc_get(s, pid), m->from_ns);
-	struct maplist *l;
 
 	if (m->end <= m->start)
 		return true;
 	if (!sp && !(sp = space_new(s, pid, 0)))
 		return false;
-	if (says_nothing_new(sp->maps, m))
+	if (says_nothing_new(sp->memory->now, m))
 		return true;
-	l = maplist_own(s, sp);
-	if (!l || !maplist_add(s, l, *m))
+	if (!memory_add(s, sp->memory, *m)) {
+		s->lost_ns = m->from_ns > s->lost_ns ? m->from_ns : s->lost_ns;
 		return false;
+	}
 	space_evict(s);
 	return true;
 }
@@ -596,8 +660,10 @@ bool spaces_exec(struct spaces *s, uint32_t pid, uint64_t time_ns)
 {
 	struct space *sp = space_new(s, pid, time_ns);
 
-	if (sp)
-		sp->known_ns = time_ns;
+	if (sp) {
+		sp->memory->known_ns = time_ns;
+		sp->ppid = sp->older ? sp->older->ppid : 0;
+	}
 	space_evict(s);
 	return sp;
 }
@@ -605,40 +671,45 @@ bool spaces_exec(struct spaces *s, uint32_t pid, uint64_t time_ns)
 bool spaces_unmap(struct spaces *s, uint32_t pid, uint64_t time_ns, uint64_t since_ns)
 {
 	struct space *sp = space_at(proc_get(s, pid), time_ns);
-	struct maplist *l;
 
 	if (!sp && !(sp = space_new(s, pid, 0)))
 		return false;
-	l = maplist_own(s, sp);
-	return l && loss_add(l, time_ns, since_ns);
+	return loss_add(s, sp->memory, time_ns, since_ns);
 }
 
-/* The parts of l that lie in the place of m, at their new one. */
-static bool maplist_move(struct spaces *s, struct maplist *l, const struct moving *m, uint64_t time_ns)
+/* The part of is that lies in the place of m, at its new one. */
+static struct mapping mapping_moved(const struct mapping *is, const struct moving *m, uint64_t time_ns)
 {
-	const uint64_t end = m->at + m->len;
-	uint32_t lo = first_above(l, m->at), n = first_beyond(l, lo, end) - lo;
+	const uint64_t end = m->at + (m->len ? m->len : 1);
+	struct mapping p = *is;
+
+	if (p.start < m->at) {
+		p.pgoff += m->at - p.start;
+		p.start = m->at;
+	}
+	p.end = p.end < end ? p.end - m->at : m->to_len; /* the last one may grow */
+	p.end = m->to + (p.end < m->to_len ? p.end : m->to_len);
+	p.start += m->to - m->at;
+	p.from_ns = time_ns;
+	p.looked_ns = p.again_ns = 0;
+	p.told = true;
+	return p;
+}
+
+static bool memory_move(struct spaces *s, struct memory *mem, const struct moving *m, uint64_t time_ns)
+{
+	const uint64_t end = m->at + (m->len ? m->len : 1);
+	uint32_t lo = first_above(mem->now, m->at), n = first_beyond(mem->now, lo, end) - lo;
 	struct mapping *part = mem_alloc((n + 1) * sizeof(*part));
 	bool good = part != NULL;
 
 	if (good && n)
-		memcpy(part, &l->v[lo], n * sizeof(*part));
-	good = good && maplist_cut(s, l, m->at, end, time_ns);
+		memcpy(part, &mem->now->v[lo], n * sizeof(*part));
+	good = good && (m->stays || memory_cut(s, mem, m->at, end, time_ns));
 	for (uint32_t i = 0; good && i < n; i++) {
-		struct mapping p = part[i];
+		const struct mapping p = mapping_moved(&part[i], m, time_ns);
 
-		if (p.start < m->at) {
-			p.pgoff += m->at - p.start;
-			p.start = m->at;
-		}
-		p.end = p.end < end ? p.end : end;
-		p.start += m->to - m->at;
-		p.end += m->to - m->at;
-		p.end = p.end < m->to + m->to_len ? p.end : m->to + m->to_len;
-		p.from_ns = time_ns;
-		p.looked_ns = p.again_ns = 0;
-		p.told = true;
-		good = p.start >= p.end || maplist_add(s, l, p);
+		good = p.start >= p.end || memory_add(s, mem, p);
 	}
 	mem_free(part);
 	return good;
@@ -647,47 +718,76 @@ static bool maplist_move(struct spaces *s, struct maplist *l, const struct movin
 bool spaces_move(struct spaces *s, uint32_t pid, const struct moving *m, uint64_t time_ns)
 {
 	struct space *sp = space_at(proc_get(s, pid), time_ns);
-	const uint64_t end = m->at + m->len;
-	struct maplist *l;
+	const uint64_t end = m->at + (m->len ? m->len : 1);
+	struct memory *mem = sp ? sp->memory : NULL;
 	uint32_t i;
 
 	if (end < m->at || m->to + m->to_len < m->to)
 		return true; /* the kernel refuses that */
-	if (!sp || !sp->maps)
+	if (!mem || !mem->now)
 		return true; /* who is not known is looked at when an address needs it */
-	i = first_above(sp->maps, m->at);
-	if (i == sp->maps->n || sp->maps->v[i].start >= end)
+	i = first_above(mem->now, m->at);
+	if (i == mem->now->n || mem->now->v[i].start >= end)
 		return true; /* nothing that was executable */
-	if (!(l = maplist_own(s, sp)))
-		return false;
 	if (m->to)
-		return maplist_move(s, l, m, time_ns);
-	l->strayed_ns = time_ns;
-	l->strayed_from_ns = l->strayed_from_ns ? l->strayed_from_ns : time_ns;
-	sp->known_ns = UINT64_MAX;
-	return maplist_cut(s, l, m->at, end, time_ns);
+		return memory_move(s, mem, m, time_ns);
+	mem->strayed_ns = time_ns;
+	mem->strayed_from_ns = mem->strayed_from_ns ? mem->strayed_from_ns : time_ns;
+	mem->known_ns = UINT64_MAX;
+	return m->stays || memory_cut(s, mem, m->at, end, time_ns);
 }
 
 void spaces_looked(struct spaces *s, uint32_t pid, uint64_t time_ns)
 {
 	struct space *sp = space_at(proc_get(s, pid), time_ns);
 
-	if (sp && sp->known_ns == UINT64_MAX)
-		sp->known_ns = time_ns;
+	if (sp && sp->memory->known_ns == UINT64_MAX)
+		sp->memory->known_ns = time_ns;
+}
+
+/* The first generation that m or whom it was forked from is known to have begun; 1: longer ago than is remembered. */
+static uint64_t memory_first_loss(const struct memory *m)
+{
+	return m->forked_loss_ns ? m->forked_loss_ns : m->loss_from_ns ? 1 : m->nlosses ? m->loss[0].told_ns : 0;
 }
 
 bool spaces_fork(struct spaces *s, uint32_t pid, uint32_t ppid, uint64_t time_ns)
 {
 	struct space *child = space_new(s, pid, time_ns), *parent = space_at(proc_get(s, ppid), time_ns);
 
-	if (child && parent)
-		child->known_ns = parent->known_ns;
-	if (child && parent && parent->maps) {
-		child->maps = parent->maps;
-		child->maps->refs++;
+	if (child)
+		child->ppid = ppid;
+	if (child && parent) {
+		struct memory *to = child->memory;
+		const struct memory *from = parent->memory;
+
+		to->known_ns = from->known_ns;
+		to->strayed_ns = from->strayed_ns;
+		to->strayed_from_ns = from->strayed_from_ns;
+		to->forked_ns = time_ns;
+		to->forked_loss_ns = memory_first_loss(from);
+		to->now = from->now;
+		if (to->now)
+			to->now->refs++;
 	}
 	space_evict(s);
 	return child;
+}
+
+bool spaces_share(struct spaces *s, uint32_t pid, uint32_t ppid)
+{
+	const struct proc *child = proc_get(s, pid), *p = proc_get(s, ppid);
+	struct space *parent = p ? p->newest : NULL, *sp;
+
+	if (!child || (!parent && !(parent = space_new(s, ppid, 0))))
+		return false;
+	sp = child->newest;
+	if (sp->memory != parent->memory) {
+		memory_put(s, sp->memory);
+		sp->memory = parent->memory;
+		sp->memory->refs++;
+	}
+	return true;
 }
 
 void spaces_exit(struct spaces *s, uint32_t pid)
@@ -707,11 +807,11 @@ struct space *spaces_find(const struct spaces *s, uint32_t pid, uint64_t addr, u
 	const struct proc *p = proc_get(s, pid);
 	struct space *sp = space_at(p, time_ns);
 
-	*ret = sp && sp->maps ? maplist_find(sp->maps, addr, time_ns) : NULL;
+	*ret = sp ? memory_find(sp->memory, addr, time_ns) : NULL;
 	if (time_ns)
 		return sp;
 	for (struct space *old = sp; old && !*ret; old = old->older)
-		if (old->maps && (*ret = maplist_find(old->maps, addr, 0)))
+		if ((*ret = memory_find(old->memory, addr, 0)))
 			return old;
 	return sp;
 }
@@ -723,12 +823,16 @@ enum seen spaces_seen(const struct spaces *s, uint32_t pid, uint64_t addr, uint6
 
 	*ret = (struct place){ .space = sp };
 	if (!sp)
-		return SEEN_GONE;
-	seen = sp->maps ? maplist_seen(sp->maps, addr, generation_ns, s->lost_ns, ret) : SEEN_NOTHING;
-	if (seen == SEEN_NOTHING || seen == SEEN_EARLIER)
-		return sp->known_ns == UINT64_MAX || (seen == SEEN_EARLIER && sp->known_ns > generation_ns) ?
-			       SEEN_GONE :
-			       SEEN_NOTHING;
+		return s->forgotten && pid < SPACES_PIDS_MOST && s->forgotten[pid / 64] >> pid % 64 & 1 ?
+			       SEEN_FORGOTTEN :
+			       SEEN_GONE;
+	seen = memory_seen(sp->memory, addr, generation_ns, s->lost_ns, ret);
+	if (seen == SEEN_NOTHING || seen == SEEN_EARLIER) {
+		const uint64_t known_ns = sp->memory->known_ns;
+
+		return known_ns == UINT64_MAX || (seen == SEEN_EARLIER && known_ns > generation_ns) ? SEEN_GONE :
+												      SEEN_NOTHING;
+	}
 	return seen;
 }
 
@@ -746,9 +850,24 @@ bool spaces_knows(const struct spaces *s, uint32_t pid)
 	const struct proc *p = proc_get(s, pid);
 
 	for (const struct space *sp = p ? p->newest : NULL; sp; sp = sp->older)
-		if (sp->maps && sp->maps->n)
+		if (sp->memory->now && sp->memory->now->n)
 			return true;
 	return false;
+}
+
+bool space_can_be_read(const struct space *sp)
+{
+	return !sp || (sp->memory->known_ns == UINT64_MAX && !sp->dead);
+}
+
+uint32_t spaces_ancestors(const struct spaces *s, uint32_t pid, uint64_t time_ns, uint32_t *ret, uint32_t most)
+{
+	uint32_t n = 0;
+
+	for (const struct space *sp = space_at(proc_get(s, pid), time_ns); sp && sp->ppid && n < most;
+	     sp = space_at(proc_get(s, ret[n - 1]), time_ns))
+		ret[n++] = sp->ppid;
+	return n;
 }
 
 void spaces_free(struct spaces *s)
@@ -757,5 +876,6 @@ void spaces_free(struct spaces *s)
 		while (s->bucket[i])
 			space_free(s, s->bucket[i]->newest);
 	mem_free(s->bucket);
+	mem_free(s->forgotten);
 	*s = (struct spaces){ 0 };
 }

@@ -30,14 +30,14 @@ static char which(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t 
 	return !m ? '-' : !m->file ? '0' : m->file == &file_a ? 'a' : 'b';
 }
 
-/* The same of a generation; '!' when it can't be known. */
+/* The same of a generation; '!' when it can't be known, '?' when it was known. */
 static char meant(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t generation)
 {
 	struct place at;
 	enum seen seen = spaces_seen(s, pid, addr, generation, &at);
 
 	if (seen != SEEN_MAPPING)
-		return seen == SEEN_GONE ? '!' : '-';
+		return seen == SEEN_GONE ? '!' : seen == SEEN_FORGOTTEN ? '?' : '-';
 	return !at.m->file ? '0' : at.m->file == &file_a ? 'a' : 'b';
 }
 
@@ -224,7 +224,9 @@ static void the_longest_dead_go_first_and_are_counted(void **state)
 	assert_int_equal(s.nmappings, 10);
 	assert_int_equal(which(&s, 30, 150, 0), '-');
 	assert_int_equal(which(&s, 10, 150, 0), 'a');
-	spaces_exit(&s, 10); /* twice is once */
+	assert_int_equal(meant(&s, 30, 150, 30), '?');
+	assert_int_equal(meant(&s, 31, 150, 30), '!'); /* never known */
+	spaces_exit(&s, 10);                           /* twice is once */
 	assert_int_equal(s.ndead, 10);
 	spaces_free(&s);
 }
@@ -241,13 +243,30 @@ static void a_process_that_execs_for_ever_stays_bounded(void **state)
 	assert_true(s.nmappings <= SPACES_PER_PROC_MOST);
 	assert_int_equal(s.evicted, 10000 - SPACES_PER_PROC_MOST);
 	assert_int_equal(which(&s, 7, 150, 100005), 'a');
+	assert_int_equal(meant(&s, 7, 150, 11), '?');
+	spaces_free(&s);
+}
+
+static void each_of_thousand_lives_of_a_process_id_keeps_its_mappings(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	for (uint64_t i = 1; i <= 1000; i++) {
+		assert_true(spaces_fork(&s, 7, 1, i * 10));
+		map(&s, 7, i * 10 + 1, 100, 200, i % 3 ? &file_a : &file_b);
+		spaces_exit(&s, 7);
+	}
+	for (uint64_t i = 1; i <= 1000; i++)
+		assert_int_equal(meant(&s, 7, 150, i * 10), i % 3 ? 'a' : 'b');
+	assert_int_equal(s.evicted, 0);
 	spaces_free(&s);
 }
 
 static void a_process_that_maps_for_ever_stays_bounded(void **state)
 {
 	struct spaces s = { 0 };
-	struct mapping m = { .file = &file_a };
+	struct mapping m = { .file = &file_a, .from_ns = 5 };
 	uint32_t refused = 0;
 
 	(void)state;
@@ -258,13 +277,105 @@ static void a_process_that_maps_for_ever_stays_bounded(void **state)
 	}
 	assert_true(refused > MAPPINGS_MOST - 8);
 	assert_true(s.nmappings <= MAPPINGS_MOST);
-	for (uint64_t t = 1; t < 3000; t++)
-		map(&s, 7, t, 100, 150, t % 2 ? &file_b : &file_a);
+	assert_int_equal(s.lost_ns, 5); /* what was refused may be meant */
+	for (uint64_t t = 1; t < 3 * MAPPINGS_PAST_MOST; t++)
+		map(&s, 8, t, 100, 150, t % 2 ? &file_b : &file_a);
 	assert_true(s.nmappings <= MAPPINGS_MOST + MAPPINGS_PAST_MOST);
 	spaces_free(&s);
 }
 
+static void unloads_of_the_living_are_forgotten_when_all_together_have_too_many(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	for (uint32_t pid = 1; pid <= 12; pid++)
+		for (uint64_t t = 1; t < MAPPINGS_PAST_MOST; t++)
+			map(&s, pid, t, 100, 150, t % 2 ? &file_b : &file_a);
+	assert_true(s.nmappings <= SPACES_MAPPINGS_MOST + 12);
+	spaces_free(&s);
+}
+
 /* ---- generations ------------------------------------------------------------------- */
+
+/* Of 6,000 generations, each with a mapping over the one before it. */
+static void plugins_that_came_and_went_thousands_of_times_keep_their_mappings(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	assert_true(spaces_exec(&s, 7, 1));
+	map(&s, 7, 2, 300, 400, &file_a);
+	for (uint64_t i = 1; i <= 6000; i++) {
+		map(&s, 7, i * 10, 100, 200, i % 3 ? &file_a : &file_b);
+		assert_true(spaces_unmap(&s, 7, i * 10 + 5, 0));
+	}
+	for (uint64_t i = 1; i < 6000; i++) {
+		assert_int_equal(meant(&s, 7, 150, i * 10 + 5), (i + 1) % 3 ? 'a' : 'b');
+		assert_int_equal(meant(&s, 7, 350, i * 10 + 5), 'a');
+	}
+	spaces_free(&s);
+}
+
+static void processes_that_share_memory_have_what_each_of_them_maps(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	assert_true(spaces_exec(&s, 1, 1));
+	map(&s, 1, 10, 100, 200, &file_a);
+	assert_true(spaces_fork(&s, 2, 1, 20));
+	assert_true(spaces_share(&s, 2, 1));
+	assert_true(spaces_unmap(&s, 2, 30, 0));
+	map(&s, 2, 31, 100, 200, &file_b);
+	assert_int_equal(meant(&s, 1, 150, 20), 'a');
+	assert_int_equal(meant(&s, 1, 150, 30), 'b');
+	assert_int_equal(meant(&s, 2, 150, 30), 'b');
+	assert_true(spaces_exec(&s, 2, 40)); /* from now on it has its own */
+	map(&s, 2, 41, 100, 200, &file_a);
+	spaces_exit(&s, 2);
+	assert_int_equal(meant(&s, 1, 150, 30), 'b');
+	assert_true(spaces_fork(&s, 3, 1, 50));
+	assert_true(spaces_share(&s, 3, 1));
+	assert_true(spaces_exec(&s, 1, 60)); /* the parent leaves it to the child */
+	assert_int_equal(meant(&s, 3, 150, 60), 'b');
+	assert_int_equal(meant(&s, 1, 150, 60), '-');
+	spaces_free(&s);
+}
+
+static void what_shares_memory_with_a_process_that_nobody_knew_is_no_guess(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	assert_true(spaces_fork(&s, 2, 1, 20));
+	assert_true(spaces_share(&s, 2, 1));
+	assert_true(spaces_unmap(&s, 2, 30, 0));
+	map(&s, 2, 31, 100, 200, &file_b);
+	spaces_looked(&s, 1, 40);
+	assert_int_equal(meant(&s, 1, 150, 10), '!');
+	assert_int_equal(meant(&s, 1, 150, 30), 'b');
+	assert_false(spaces_share(&s, 9, 1)); /* no such child */
+	spaces_free(&s);
+}
+
+static void a_child_is_as_unsure_of_what_it_inherited_as_its_parent_was(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	assert_true(spaces_exec(&s, 1, 1));
+	map(&s, 1, 10, 100, 200, &file_a);
+	assert_true(spaces_unmap(&s, 1, 20, 0)); /* of 100 to 200, perhaps */
+	assert_true(spaces_fork(&s, 2, 1, 30));
+	assert_int_equal(meant(&s, 2, 150, 30), 'a');
+	s.lost_ns = 25;
+	assert_int_equal(meant(&s, 1, 150, 20), '!');
+	assert_int_equal(meant(&s, 2, 150, 30), '!');
+	map(&s, 2, 40, 300, 400, &file_b);
+	assert_int_equal(meant(&s, 2, 350, 30), 'b');
+	spaces_free(&s);
+}
 
 static void what_was_called_before_a_plugin_took_the_place_is_the_one_before(void **state)
 {
@@ -384,7 +495,49 @@ static void facts_that_got_lost_make_doubt_only_where_they_could_matter(void **s
 
 static void move(struct spaces *s, uint64_t time, uint64_t at, uint64_t len, uint64_t to, uint64_t to_len)
 {
-	assert_true(spaces_move(s, 7, &(struct moving){ at, len, to, to_len }, time));
+	assert_true(spaces_move(s, 7, &(struct moving){ at, len, to, to_len, false }, time));
+}
+
+static void space_copy(struct spaces *s, uint64_t time, uint64_t at, uint64_t len, uint64_t to, uint64_t to_len)
+{
+	assert_true(spaces_move(s, 7, &(struct moving){ at, len, to, to_len, true }, time));
+}
+
+static void code_that_is_at_two_places_after_a_move_has_its_name_at_both(void **state)
+{
+	struct spaces s = { 0 };
+	struct place at;
+
+	(void)state;
+	assert_true(spaces_exec(&s, 7, 1));
+	map(&s, 7, 10, 100, 200, &file_a);
+	map(&s, 7, 11, 1000, 1100, &file_b);
+	assert_true(spaces_unmap(&s, 7, 15, 0)); /* of 1000 */
+	space_copy(&s, 20, 100, 100, 1000, 100);
+	assert_true(spaces_unmap(&s, 7, 21, 19));
+	assert_int_equal(meant(&s, 7, 1050, 21), 'a');
+	assert_int_equal(meant(&s, 7, 150, 21), 'a');
+	space_copy(&s, 30, 140, 0, 2000, 30); /* of old length 0: what is there */
+	assert_int_equal(spaces_seen(&s, 7, 2029, 21, &at), SEEN_MAPPING);
+	assert_int_equal(at.m->start - at.m->pgoff, 2000 - 0x1000 - 40);
+	assert_int_equal(meant(&s, 7, 2030, 21), '-');
+	assert_int_equal(meant(&s, 7, 199, 21), 'a');
+	space_copy(&s, 40, 100, 100, 0, 100); /* nobody knows where */
+	assert_int_equal(meant(&s, 7, 5000, 21), '!');
+	spaces_free(&s);
+}
+
+static void code_that_grows_as_it_moves_has_its_name_to_its_end(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	assert_true(spaces_exec(&s, 7, 1));
+	map(&s, 7, 10, 100, 200, &file_a);
+	move(&s, 20, 100, 100, 1000, 300);
+	assert_int_equal(meant(&s, 7, 1299, 2), 'a');
+	assert_int_equal(meant(&s, 7, 1300, 2), '-');
+	spaces_free(&s);
 }
 
 static void code_that_moved_is_at_its_new_place_and_no_longer_at_its_old_one(void **state)
@@ -491,7 +644,7 @@ static void generations_without_end_stay_bounded(void **state)
 	assert_int_equal(meant(&s, 7, 350, 15), 'a');
 	assert_int_not_equal(meant(&s, 7, 150, 15),
 			     'b'); /* the truth, 'b', is forgotten: a wrong answer would be 'a' */
-	assert_int_equal(meant(&s, 7, 150, 15), '!');
+	assert_int_equal(meant(&s, 7, 150, 15), '?');
 	spaces_free(&s);
 }
 
@@ -548,7 +701,10 @@ static void play(struct spaces *s)
 		spaces_unmap(s, pid + 100, 25 + pid, 0);
 		spaces_fork(s, pid + 200, pid + 100, 26 + pid);
 		spaces_unmap(s, pid + 200, 27 + pid, 1);
-		spaces_move(s, pid + 200, &(struct moving){ 110, 30, pid % 2 ? 900 : 0, 20 }, 28 + pid);
+		spaces_move(s, pid + 200, &(struct moving){ 110, 30, pid % 2 ? 900 : 0, 20, pid % 3 == 0 }, 28 + pid);
+		spaces_fork(s, pid + 300, pid + 200, 29 + pid);
+		spaces_share(s, pid + 300, pid + 200);
+		spaces_share(s, pid + 300, pid + 400);
 		spaces_exec(s, pid + 100, 30 + pid);
 		spaces_exit(s, pid);
 		which(s, pid, 150, 5);
@@ -587,7 +743,15 @@ int main(void)
 		cmocka_unit_test(a_snapshot_serves_times_before_it_was_taken),
 		cmocka_unit_test(the_longest_dead_go_first_and_are_counted),
 		cmocka_unit_test(a_process_that_execs_for_ever_stays_bounded),
+		cmocka_unit_test(each_of_thousand_lives_of_a_process_id_keeps_its_mappings),
 		cmocka_unit_test(a_process_that_maps_for_ever_stays_bounded),
+		cmocka_unit_test(unloads_of_the_living_are_forgotten_when_all_together_have_too_many),
+		cmocka_unit_test(plugins_that_came_and_went_thousands_of_times_keep_their_mappings),
+		cmocka_unit_test(processes_that_share_memory_have_what_each_of_them_maps),
+		cmocka_unit_test(what_shares_memory_with_a_process_that_nobody_knew_is_no_guess),
+		cmocka_unit_test(a_child_is_as_unsure_of_what_it_inherited_as_its_parent_was),
+		cmocka_unit_test(code_that_is_at_two_places_after_a_move_has_its_name_at_both),
+		cmocka_unit_test(code_that_grows_as_it_moves_has_its_name_to_its_end),
 		cmocka_unit_test(what_was_called_before_a_plugin_took_the_place_is_the_one_before),
 		cmocka_unit_test(a_mapping_that_stays_is_found_in_each_generation),
 		cmocka_unit_test(a_mapping_over_another_ends_the_generation_with_its_own_beginning),

@@ -13,6 +13,7 @@
 
 #define KSYM_MOST (1u << 20)       /* how far a kernel function may reach */
 #define KSYM_LAST_MOST (64u << 10) /* the last one of a module */
+#define FORKS_MOST 256u            /* that may go on at a time, each on a CPU */
 
 struct symbols {
 	struct table kernel;
@@ -27,8 +28,13 @@ struct symbols {
 	struct spaces spaces;
 	struct jits jits;
 	uint64_t lost;
-	/* each address whose mapping is gone, whose file is not what it was, or whose perf map is not clear */
-	struct map gone, unread, ambiguous;
+	/* each address whose mapping is gone or forgotten, whose file is not what it was or could not be reached, or
+	 * whose perf map is not clear */
+	struct map gone, forgotten, unread, unreached, ambiguous;
+	struct forked {
+		uint32_t pid, ppid, tid;
+	} forked[FORKS_MOST]; /* the last nforks, in turn */
+	uint32_t nforks;
 };
 
 int sym_open(struct symbols **ret)
@@ -49,7 +55,9 @@ void sym_close(struct symbols *s)
 	files_free(&s->files);
 	names_free(&s->jits.names);
 	map_free(&s->gone);
+	map_free(&s->forgotten);
 	map_free(&s->unread);
+	map_free(&s->unreached);
 	map_free(&s->ambiguous);
 	table_free(&s->kernel);
 	names_free(&s->kernel_names);
@@ -177,15 +185,30 @@ static void take_mapping(struct symbols *s, const struct k_task *t)
 			     .looked_ns = t->looked ? t->time_ns : 0,
 			     .told = !t->looked };
 	bool lost = false;
+	struct kin kin;
 
 	m.end = t->len <= UINT64_MAX - t->addr ? t->addr + t->len : UINT64_MAX;
-	m.file = files_see(&s->files, t, &lost);
+	kin.n = spaces_ancestors(&s->spaces, t->pid, t->time_ns, kin.pid, COUNT(kin.pid));
+	m.file = files_see(&s->files, t, &kin, &lost);
 	if (m.file && m.file->vdso)
 		m.pgoff = 0; /* kernels differ in what they tell */
 	if (!spaces_map(&s->spaces, t->pid, &m) || lost)
 		s->lost++;
 	if (!*t->path)
 		meet_jit(s, &m, t->pid);
+}
+
+/* A thread forks one process after the other, so its last one is meant. */
+static bool share_memory(struct symbols *s, const struct k_task *t)
+{
+	for (uint32_t i = 1; i <= FORKS_MOST && i <= s->nforks; i++) {
+		const struct forked *f = &s->forked[(s->nforks - i) % FORKS_MOST];
+
+		if (f->ppid == t->pid && f->tid == t->tid)
+			return spaces_share(&s->spaces, f->pid, f->ppid);
+	}
+	s->spaces.lost_ns = t->time_ns;
+	return false;
 }
 
 void sym_task(void *arg, const struct k_task *t)
@@ -202,6 +225,10 @@ void sym_task(void *arg, const struct k_task *t)
 		break;
 	case K_TASK_FORK:
 		ok = spaces_fork(&s->spaces, t->pid, t->ppid, t->time_ns);
+		s->forked[s->nforks++ % FORKS_MOST] = (struct forked){ t->pid, t->ppid, t->tid };
+		break;
+	case K_TASK_SHARE:
+		ok = share_memory(s, t);
 		break;
 	case K_TASK_EXIT:
 		spaces_exit(&s->spaces, t->pid);
@@ -210,7 +237,8 @@ void sym_task(void *arg, const struct k_task *t)
 		ok = spaces_unmap(&s->spaces, t->pid, t->time_ns, t->since_ns);
 		break;
 	case K_TASK_MOVE:
-		ok = spaces_move(&s->spaces, t->pid, &(struct moving){ t->addr, t->len, t->to, t->to_len }, t->time_ns);
+		ok = spaces_move(&s->spaces, t->pid, &(struct moving){ t->addr, t->len, t->to, t->to_len, t->stays },
+				 t->time_ns);
 		break;
 	case K_TASK_LOST:
 		s->lost += t->len;
@@ -245,9 +273,19 @@ uint64_t sym_gone(const struct symbols *s)
 	return s->gone.n;
 }
 
+uint64_t sym_forgotten(const struct symbols *s)
+{
+	return s->forgotten.n;
+}
+
 uint64_t sym_unread(const struct symbols *s)
 {
 	return s->unread.n;
+}
+
+uint64_t sym_unreached(const struct symbols *s)
+{
+	return s->unreached.n;
 }
 
 uint64_t sym_ambiguous(const struct symbols *s)
@@ -344,18 +382,19 @@ static bool can_be_mapped(uint64_t addr)
 }
 
 /* The same of a generation. A process that nobody looked at is looked at now: it may have lost nothing since. */
-static bool find_seen(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct place *at)
+static void find_seen(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct place *at,
+		      struct sym_name *ret)
 {
 	enum seen seen = spaces_seen(&s->spaces, pid, addr, generation_ns, at);
-	struct space *sp = at->space;
-	bool gone;
 
-	if (seen == SEEN_GONE && (!sp || (sp->known_ns == UINT64_MAX && !sp->dead)) && sym_look(s, pid) >= 0)
+	if (seen == SEEN_GONE && space_can_be_read(at->space) && sym_look(s, pid) >= 0)
 		seen = spaces_seen(&s->spaces, pid, addr, generation_ns, at);
-	gone = seen == SEEN_GONE && pid && can_be_mapped(addr);
-	if (gone)
-		note_unknown(&s->gone, pid, addr, generation_ns);
-	return gone;
+	if (!pid || !can_be_mapped(addr))
+		return;
+	ret->gone = seen == SEEN_GONE;
+	ret->forgotten = seen == SEEN_FORGOTTEN;
+	if (ret->gone || ret->forgotten)
+		note_unknown(ret->gone ? &s->gone : &s->forgotten, pid, addr, generation_ns);
 }
 
 void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct sym_name *ret)
@@ -366,7 +405,7 @@ void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generatio
 
 	*ret = (struct sym_name){ 0 };
 	if (generation_ns)
-		ret->gone = find_seen(s, pid, addr, generation_ns, &at);
+		find_seen(s, pid, addr, generation_ns, &at, ret);
 	else
 		at.space = symbol_find_space(s, pid, addr, 0, &at.m);
 	if (!at.m)
@@ -378,12 +417,12 @@ void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generatio
 	if (!at.m->file || ret->mod)
 		return;
 	name_in_file(&at, c, addr, ret);
-	if (held != HELD_OTHER && held != HELD_GONE)
+	if (held != HELD_OTHER && held != HELD_GONE && held != HELD_UNREACHED)
 		return;
-	ret->unread = held == HELD_OTHER ? SYM_CHANGED : SYM_GONE;
+	ret->unread = held == HELD_OTHER ? SYM_CHANGED : held == HELD_GONE ? SYM_GONE : SYM_UNREACHED;
 	ret->inode = at.m->file->inode;
 	ret->inode_generation = at.m->file->inode_generation;
-	note_unknown(&s->unread, pid, addr, generation_ns);
+	note_unknown(held == HELD_UNREACHED ? &s->unreached : &s->unread, pid, addr, generation_ns);
 }
 
 /* ---- text -------------------------------------------------------------------------------- */
@@ -391,7 +430,11 @@ void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generatio
 void sym_text(const struct sym_name *n, uint64_t addr, bool with_offset, struct buf *to)
 {
 	if (!n->mod)
-		buf_printf(to, n->gone ? "0x%llx [mapping gone]" : "0x%llx", (unsigned long long)addr);
+		buf_printf(to,
+			   n->gone      ? "0x%llx [mapping gone]" :
+			   n->forgotten ? "0x%llx [mapping forgotten]" :
+					  "0x%llx",
+			   (unsigned long long)addr);
 	else if (!n->name)
 		buf_printf(to, "%s`0x%llx%s", n->mod, (unsigned long long)n->offset,
 			   n->unread == SYM_CHANGED   ? " [file changed]" :
@@ -401,7 +444,7 @@ void sym_text(const struct sym_name *n, uint64_t addr, bool with_offset, struct 
 		buf_printf(to, "%s`%s+0x%llx", n->mod, n->name, (unsigned long long)n->offset);
 	else
 		buf_printf(to, "%s`%s", n->mod, n->name);
-	if (n->unread == SYM_GONE) /* two files of one name are two */
-		buf_printf(to, " [file gone, inode %llu.%llu]", (unsigned long long)n->inode,
-			   (unsigned long long)n->inode_generation);
+	if (n->unread == SYM_GONE || n->unread == SYM_UNREACHED) /* two files of one name are two */
+		buf_printf(to, " [file %s, inode %llu.%llu]", n->unread == SYM_GONE ? "gone" : "not reached",
+			   (unsigned long long)n->inode, (unsigned long long)n->inode_generation);
 }

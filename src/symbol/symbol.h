@@ -19,6 +19,34 @@ struct symbols;
 int sym_open(struct symbols **ret);
 void sym_close(struct symbols *s);
 
+/* ---- what a file of code holds: for probes ---------------------------------------------- */
+struct sym_func {
+	const char *name;
+	uint64_t addr, size, offset; /* as the file numbers addresses; where it lies in the file */
+};
+/* A static probe, as its note in the file says it: foreign text. */
+struct sym_note {
+	const char *prov, *name, *args;
+	uint64_t addr, offset;
+	uint64_t semaphore; /* where the file has its semaphore; 0: it has none */
+};
+enum sym_machine { SYM_OTHER_MACHINE, SYM_X86_64, SYM_AARCH64 };
+struct sym_code {
+	enum sym_machine machine;    /* OTHER: also a program of 32 bits */
+	bool stripped;               /* of all but what others link to */
+	const struct sym_func *func; /* by address, then by name; a name of an address is there once */
+	uint32_t nfuncs;
+	const struct sym_note *note; /* in the order of the file */
+	uint32_t nnotes;
+};
+/* The ELF file of fd. -TALLY_ECORRUPT: it is none, or no program or library; -TALLY_ENOMEM. */
+int sym_code_open(struct sym_code **ret, int fd);
+void sym_code_close(struct sym_code *c); /* NULL is fine */
+/* The function that holds an address, or NULL. */
+const struct sym_func *sym_code_at(const struct sym_code *c, uint64_t addr);
+/* So many bytes of the function's code, from its start: into to, n at most. How many; 0: they can't be read. */
+size_t sym_code_bytes(const struct sym_code *c, const struct sym_func *f, void *to, size_t n);
+
 /* A name. mod NULL: nothing known, print the bare address. name NULL: only the module is known
  * (mod_offset = offset in it).  Borrows from s until sym_close. */
 struct sym_name {
@@ -29,6 +57,7 @@ struct sym_name {
 	uint64_t file_id;                 /* same file, same id: to merge by function */
 	const char *path;                 /* of the module's file, or NULL */
 	bool gone;                        /* its mapping can't be known any more (mod is NULL) */
+	bool forgotten;                   /* it was known, and is no longer kept (mod is NULL) */
 	uint8_t unread;                   /* why name is NULL: enum sym_unread */
 	uint64_t inode, inode_generation; /* of a file that is gone */
 };
@@ -36,6 +65,7 @@ enum sym_unread {
 	SYM_READ,
 	SYM_CHANGED,   /* the file was written to after the address was seen, or may have been */
 	SYM_GONE,      /* it was gone before it could be opened */
+	SYM_UNREACHED, /* the process had ended, and with it the way to its root directory */
 	SYM_AMBIGUOUS, /* the perf map has several, or lines of several processes */
 };
 /* Reads kallsyms on first use. */
@@ -53,7 +83,9 @@ void sym_text(const struct sym_name *n, uint64_t addr, bool with_offset, struct 
 const char *sym_kernel_hidden(const struct symbols *s);
 uint64_t sym_lost(const struct symbols *s);      /* facts: by the kernel, or to limits here */
 uint64_t sym_gone(const struct symbols *s);      /* addresses whose mapping was gone */
+uint64_t sym_forgotten(const struct symbols *s); /* and whose mapping was seen, but is no longer kept */
 uint64_t sym_unread(const struct symbols *s);    /* and whose file was not what it had been, or not there */
+uint64_t sym_unreached(const struct symbols *s); /* and whose file was not to be found without its process */
 uint64_t sym_ambiguous(const struct symbols *s); /* to which the perf map gave no certain name */
 
 #endif

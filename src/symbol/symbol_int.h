@@ -3,6 +3,7 @@
  *
  *   table.c      addresses to names: one sorted array
  *   object.c     what an ELF file says: loads, build id, symbols
+ *   code.c       the functions and the static probes of a file
  *   debugdata.c  the symbol table that a stripped file keeps compressed
  *   file.c       the files that processes map, each known once
  *   jit.c        names that a just-in-time compiler leaves in /tmp
@@ -75,6 +76,7 @@ struct object {
 /* _ident: loads and build id; _symbols: the table (none is fine). */
 int object_ident(struct object *o, const struct object_bytes *b);
 int object_symbols(struct object *o, const struct object_bytes *b);
+int object_all_symbols(struct object *o, const struct object_bytes *b); /* unsorted, and with all names of an address */
 bool object_vaddr(const struct object *o, uint64_t file_offset, uint64_t *ret);
 void object_free(struct object *o);
 
@@ -93,11 +95,13 @@ struct content {
 };
 struct file {
 	uint64_t inode, inode_generation; /* 0: not told */
-	uint32_t pid;                     /* who mapped it first */
-	int fd;                           /* kept, so that its end is not ours; -1 */
+	uint64_t device;
+	uint32_t pid; /* who mapped it first, or whose root directory led to it */
+	int fd;       /* kept, so that its end is not ours; -1 */
 	bool vdso;
 	bool nameless;            /* its path said already at first that it is deleted */
 	bool memory;              /* of no directory: mod has its inode */
+	bool missing;             /* its process was there when it was looked for, and it was not */
 	const char *path, *mod;   /* without " (deleted)"; mod: its last part */
 	struct k_file_state seen; /* when it was first opened; at_ns 0: never */
 	struct content *content;  /* newest first; NULL: not read yet */
@@ -114,16 +118,21 @@ struct files {
 #define FILES_FDS_MOST 256u /* of each of the two */
 #define FILE_CONTENTS_MOST 64u
 #define FILE_NEWBORN_NS 25000000u /* so young it was written once */
+/* Who may have the same root directory as a process that has ended. */
+struct kin {
+	uint32_t pid[4], n;
+};
 /* The file of a mapping, opened when it is new; NULL when there is none, or (*lost set) no memory
  * or room for more. */
-struct file *files_see(struct files *f, const struct k_task *t, bool *lost);
+struct file *files_see(struct files *f, const struct k_task *t, const struct kin *kin, bool *lost);
 /* What it held from since_ns to until_ns, all that time; NULL if that can't be known.
  * since_ns UINT64_MAX: what it holds now. */
 enum held {
-	HELD_THIS,   /* in *ret */
-	HELD_OTHER,  /* it was written to since */
-	HELD_UNREAD, /* it can't be read */
-	HELD_GONE,   /* it was there, and no longer is */
+	HELD_THIS,      /* in *ret */
+	HELD_OTHER,     /* it was written to since */
+	HELD_UNREAD,    /* it can't be read */
+	HELD_GONE,      /* it was there, and no longer is */
+	HELD_UNREACHED, /* the process had ended, and with it the way to its root directory */
 };
 enum held files_read(struct files *f, struct file *file, uint64_t since_ns, uint64_t until_ns,
 		     const struct content **ret);
@@ -200,8 +209,8 @@ struct space {
 	struct space *older; /* of the same process */
 	struct proc *proc;
 	uint64_t start_ns;
-	uint64_t known_ns;    /* all its mappings are known from then on; UINT64_MAX: some only */
-	struct maplist *maps; /* shared with a fork until one side maps */
+	uint32_t ppid;         /* 0: not known */
+	struct memory *memory; /* of all processes that share it */
 	struct jit *jit;
 	uint32_t misses;
 	bool dead;
@@ -216,34 +225,41 @@ struct spaces {
 	struct proc **bucket;
 	uint32_t nbuckets, nprocs, ndead, dead_most; /* dead_most 0: SPACES_DEAD_MOST */
 	struct space *dead_first, *dead_last;
-	uint64_t nmappings, evicted;
-	uint64_t lost_ns; /* when facts got lost, last */
+	uint64_t nmappings, nlosses, evicted;
+	uint64_t lost_ns;    /* when facts got lost, last */
+	uint64_t *forgotten; /* a bit for each process id: a life of it was freed; NULL: none */
 };
 #define SPACES_DEAD_MOST 65536u         /* spaces of the dead that are kept */
-#define SPACES_MAPPINGS_MOST (1u << 20) /* of all; above, the dead go sooner */
-#define SPACES_PER_PROC_MOST 64u        /* execs of one process that are remembered */
+#define SPACES_MAPPINGS_MOST (1u << 20) /* of all; above, the dead go sooner, then what the living unmapped */
+#define SPACES_LOSSES_MOST (1u << 22)   /* the same of generations */
+#define SPACES_PER_PROC_MOST 4096u      /* lives of one process id (an exec begins another) that are kept */
+#define SPACES_PIDS_MOST (1u << 22)     /* as Linux has them */
 #define MAPPINGS_MOST 8192u             /* of one space */
-#define MAPPINGS_PAST_MOST 256u         /* that others took the place of */
-#define LOSSES_MOST 4096u               /* generations of one space that are remembered */
+#define MAPPINGS_PAST_MOST (1u << 17)   /* that others took the place of; then the older half goes */
+#define LOSSES_MOST (1u << 17)          /* generations of one space; then the older half goes */
 /* False: no memory, or one of the limits. */
 bool spaces_map(struct spaces *s, uint32_t pid, const struct mapping *m);
 bool spaces_exec(struct spaces *s, uint32_t pid, uint64_t time_ns);
 bool spaces_fork(struct spaces *s, uint32_t pid, uint32_t ppid, uint64_t time_ns);
+/* The child that was forked last as pid has the parent's memory itself, no copy. */
+bool spaces_share(struct spaces *s, uint32_t pid, uint32_t ppid);
 void spaces_exit(struct spaces *s, uint32_t pid);
 /* A generation begins; since_ns: with the newest mapping, if it came from then on: it took the place of another. */
 bool spaces_unmap(struct spaces *s, uint32_t pid, uint64_t time_ns, uint64_t since_ns);
 /* What lay at m's place goes on to the address `to` (0: nobody says where), as mremap(2) does. */
 struct moving {
-	uint64_t at, len, to, to_len;
+	uint64_t at, len, to, to_len; /* len 0: what is at `at`, to_len of it */
+	bool stays;                   /* where it was, too */
 };
 bool spaces_move(struct spaces *s, uint32_t pid, const struct moving *m, uint64_t time_ns);
 void spaces_looked(struct spaces *s, uint32_t pid, uint64_t time_ns); /* all that it mapped then was told */
 /* What addr of pid was in in a generation (slot.h; never 0). */
 enum seen {
-	SEEN_NOTHING, /* in no executable mapping */
-	SEEN_MAPPING, /* in ret->m */
-	SEEN_GONE,    /* that can't be known */
-	SEEN_EARLIER, /* (within space.c) in nothing that is known of that time */
+	SEEN_NOTHING,   /* in no executable mapping */
+	SEEN_MAPPING,   /* in ret->m */
+	SEEN_GONE,      /* that can't be known */
+	SEEN_FORGOTTEN, /* it was known, and more came than is kept */
+	SEEN_EARLIER,   /* (within space.c) in nothing that is known of that time */
 };
 struct place {
 	struct space *space; /* NULL: the process was not known then */
@@ -258,6 +274,10 @@ struct space *spaces_find(const struct spaces *s, uint32_t pid, uint64_t addr, u
 /* When the next life of its process id began after a space (fork, exec); UINT64_MAX: none has. */
 uint64_t space_until(const struct space *sp);
 bool spaces_knows(const struct spaces *s, uint32_t pid);
+/* Whether a look at the process may tell more of it (NULL: of who is not known). */
+bool space_can_be_read(const struct space *sp);
+/* Who forked the process, who forked that one, and so on. Returns how many. */
+uint32_t spaces_ancestors(const struct spaces *s, uint32_t pid, uint64_t time_ns, uint32_t *ret, uint32_t most);
 void spaces_free(struct spaces *s);
 
 #endif

@@ -342,9 +342,9 @@ static void descriptors_are_bounded_and_files_beyond_are_opened_when_asked_for(v
 		else
 			copy_self(path[0]);
 		t = text_of(path[i], NOBODY);
-		file[i] = files_see(&f, &t, &lost);
+		file[i] = files_see(&f, &t, NULL, &lost);
 		assert_non_null(file[i]);
-		assert_ptr_equal(files_see(&f, &t, &lost), file[i]);
+		assert_ptr_equal(files_see(&f, &t, NULL, &lost), file[i]);
 	}
 	assert_false(lost);
 	assert_int_equal(f.fds, FILES_FDS_MOST);
@@ -462,7 +462,7 @@ static void what_was_read_in_time_keeps_its_names_though_the_file_is_written_ove
 	snprintf(path, sizeof(path), "%s/over", dir);
 	copy_self(path);
 	t = text_of(path, NOBODY);
-	file = files_see(&f, &t, &lost);
+	file = files_see(&f, &t, NULL, &lost);
 	assert_int_equal(files_read(&f, file, UINT64_MAX, UINT64_MAX, &then), HELD_THIS);
 	read_ns = then->mark.at_ns;
 	file->content->mark.tick_ns = 0; /* no test waits for a clock */
@@ -494,17 +494,108 @@ static void a_file_that_has_the_inode_of_a_removed_one_is_another(void **state)
 	bool lost = false;
 
 	(void)state;
-	was = files_see(&f, &t, &lost);
+	was = files_see(&f, &t, NULL, &lost);
 	t.inode_generation = 8;
-	is = files_see(&f, &t, &lost);
+	is = files_see(&f, &t, NULL, &lost);
 	assert_ptr_not_equal(was, is);
 	t.inode_generation = 0; /* as a look tells it */
-	assert_ptr_equal(files_see(&f, &t, &lost), is);
+	assert_ptr_equal(files_see(&f, &t, NULL, &lost), is);
 	t.inode_generation = 7;
-	assert_ptr_equal(files_see(&f, &t, &lost), was);
-	assert_int_equal(files_read(&f, was, 1, UINT64_MAX, &c), HELD_GONE);
+	assert_ptr_equal(files_see(&f, &t, NULL, &lost), was);
+	assert_int_equal(files_read(&f, was, 1, UINT64_MAX, &c), HELD_UNREACHED); /* nobody knows whether it is there */
 	assert_false(lost);
 	files_free(&f);
+}
+
+static void a_file_that_its_process_no_longer_leads_to_is_not_said_to_be_gone(void **state)
+{
+	struct k_task t = { .pid = NOBODY, .path = "/nowhere/x.so", .inode = 5 };
+	struct kin self = { .pid = { (uint32_t)getpid() }, .n = 1 };
+	struct symbols *s = fresh();
+	struct files f = { 0 };
+	const struct content *c;
+	struct sym_name n;
+	bool lost = false;
+
+	(void)state;
+	assert_int_equal(files_read(&f, files_see(&f, &t, &self, &lost), 1, UINT64_MAX, &c), HELD_UNREACHED);
+	t.path = "/nowhere/y.so";
+	t.pid = (uint32_t)getpid(); /* it is there, and its root directory has no such file */
+	assert_int_equal(files_read(&f, files_see(&f, &t, NULL, &lost), 1, UINT64_MAX, &c), HELD_GONE);
+	files_free(&f);
+	t = (struct k_task){ .kind = K_TASK_COMM_EXEC, .pid = NOBODY, .time_ns = 5 };
+	sym_task(s, &t);
+	t = (struct k_task){
+		.pid = NOBODY, .path = "/nowhere/x.so", .inode = 5, .addr = 0x10000, .len = 4096, .time_ns = 6
+	};
+	sym_task(s, &t);
+	sym_user(s, NOBODY, 0x10010, 6, &n);
+	assert_text(&n, 0x10010, false, "x.so`0x10 [file not reached, inode 5.0]");
+	assert_int_equal(sym_unreached(s), 1);
+	assert_int_equal(sym_unread(s), 0);
+	sym_close(s);
+}
+
+static void a_file_of_a_process_that_ended_is_found_by_the_root_directory_of_who_forked_it(void **state)
+{
+	struct kin self = { .pid = { NOBODY + 1, (uint32_t)getpid() }, .n = 2 };
+	char dir[] = "/tmp/tally-symbol.XXXXXX", path[64];
+	const struct content *c;
+	struct files f = { 0 };
+	struct k_task t;
+	bool lost = false;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/x.so", dir);
+	copy_self(path);
+	t = text_of(path, NOBODY);
+	assert_int_equal(files_read(&f, files_see(&f, &t, &self, &lost), UINT64_MAX, UINT64_MAX, &c), HELD_THIS);
+	files_free(&f);
+	t.inode++; /* another file of that path is none */
+	assert_int_equal(files_read(&f, files_see(&f, &t, &self, &lost), UINT64_MAX, UINT64_MAX, &c), HELD_UNREACHED);
+	files_free(&f);
+	t.inode--;
+	t.dev_minor++;
+	assert_int_equal(files_read(&f, files_see(&f, &t, &self, &lost), UINT64_MAX, UINT64_MAX, &c), HELD_UNREACHED);
+	files_free(&f);
+	unlink(path);
+	rmdir(dir);
+}
+
+static void sym_task_at(struct symbols *s, enum k_taskkind kind, uint32_t pid, uint32_t ppid, uint32_t tid,
+			uint64_t time_ns)
+{
+	struct k_task t = { .kind = (uint8_t)kind, .pid = pid, .ppid = ppid, .tid = tid, .time_ns = time_ns };
+
+	sym_task(s, &t);
+}
+
+static void who_shares_memory_with_its_parent_is_the_one_that_the_thread_forked_last(void **state)
+{
+	struct k_task t = {
+		.pid = NOBODY + 2, .path = "/nowhere/x.so", .inode = 5, .addr = 0x10000, .len = 4096, .time_ns = 20
+	};
+	struct symbols *s = fresh();
+	struct sym_name n;
+
+	(void)state;
+	sym_task_at(s, K_TASK_COMM_EXEC, NOBODY, 0, 0, 1);
+	sym_task_at(s, K_TASK_FORK, NOBODY + 1, NOBODY, 100, 10);
+	sym_task_at(s, K_TASK_FORK, NOBODY + 2, NOBODY, 101, 11);
+	sym_task_at(s, K_TASK_FORK, NOBODY + 3, NOBODY, 102, 12);
+	sym_task_at(s, K_TASK_SHARE, NOBODY, 0, 101, 13);
+	sym_task(s, &t);
+	sym_user(s, NOBODY, 0x10010, 11, &n);
+	assert_string_equal(n.mod, "x.so");
+	sym_user(s, NOBODY + 1, 0x10010, 11, &n);
+	assert_null(n.mod);
+	sym_user(s, NOBODY + 3, 0x10010, 12, &n);
+	assert_null(n.mod);
+	assert_int_equal(sym_lost(s), 0);
+	sym_task_at(s, K_TASK_SHARE, NOBODY, 0, 103, 30); /* nobody told of that fork */
+	assert_int_equal(sym_lost(s), 1);
+	sym_close(s);
 }
 
 /* ---- just-in-time compiled code --------------------------------------------------------- */
@@ -985,6 +1076,8 @@ static void text_is_what_d_prints(void **state)
 	n.inode = 12;
 	n.inode_generation = 3;
 	assert_text(&n, 0xffff0, false, "x.so`0x10 [file gone, inode 12.3]");
+	n = (struct sym_name){ .forgotten = true };
+	assert_text(&n, 0xffff0, true, "0xffff0 [mapping forgotten]");
 }
 
 static void losses_are_counted(void **state)
@@ -1014,6 +1107,9 @@ static void whole_run(void)
 		return;
 	k_task_maps((uint32_t)getpid(), sym_task, s);
 	sym_task(s, &t);
+	sym_task(s, &f);
+	f.kind = K_TASK_SHARE;
+	f.pid = NOBODY;
 	sym_task(s, &f);
 	sym_user(s, (uint32_t)getpid(), MARKER, 0, &n);
 	sym_user(s, NOBODY + 1, 0x10000000, 0, &n);
@@ -1054,6 +1150,9 @@ int main(void)
 		cmocka_unit_test(a_file_that_was_written_over_lends_no_names_to_what_ran_before),
 		cmocka_unit_test(what_was_read_in_time_keeps_its_names_though_the_file_is_written_over),
 		cmocka_unit_test(a_file_that_has_the_inode_of_a_removed_one_is_another),
+		cmocka_unit_test(a_file_that_its_process_no_longer_leads_to_is_not_said_to_be_gone),
+		cmocka_unit_test(a_file_of_a_process_that_ended_is_found_by_the_root_directory_of_who_forked_it),
+		cmocka_unit_test(who_shares_memory_with_its_parent_is_the_one_that_the_thread_forked_last),
 		cmocka_unit_test(jit_code_has_the_names_of_the_perf_map),
 		cmocka_unit_test(a_perf_map_that_another_user_wrote_is_not_believed),
 		cmocka_unit_test(a_perf_map_that_others_can_write_or_that_is_a_link_is_not_believed),

@@ -25,3 +25,6 @@ tick-1ms { speculate(d); trace(1 / zero); }
 tick-1ms { speculate(d); trace("of d"); }
 tick-1ms { commit(d); }
 tick-1ms { exit(0); }
+BEGIN { d = speculation(); }
+BEGIN /10 / zero/ { speculate(d); trace("never: the predicate faults before it speculates"); }
+BEGIN { commit(d); }

@@ -14,6 +14,13 @@
  *		child	each in a process of its own, all of one id, that maps it at one address
  *		move	mapped somewhere, and moved to one address, where the other is
  *		stray	mapped somewhere, and moved to where the kernel likes
+ *		swap	mapped elsewhere once, and moved to one address and back again
+ *		duplicate	mapped elsewhere once, and from there a second time at one address, by mremap() with an old size of 0
+ *		keep	the same, and its pages move, by mremap() with MREMAP_DONTUNMAP
+ *		vfork	mapped at one address by a child that has this process's memory
+ *		clone	the same by a child of clone(CLONE_VM)
+ *		jail	each loaded by a process of its own, whose root directory is DIR; ends when that is done, and leaves their parent there until
+ *			it gets a line
  *		jit	plugin_a mapped at one address, and over it plugin_b's code written into memory without a file
  *		memory	as jit, but the memory is unmapped before plugin_a comes to its place
  *		mapchild	each in a process of its own, all of one id, whose code lies at one address in memory without a file; plugin_a's
@@ -38,6 +45,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -211,6 +219,44 @@ static void move(const struct plugin *p, char *at)
 		munmap(code, 2 * CODE_BYTES);
 }
 
+/* Of one page of each plugin, which stays mapped elsewhere. */
+static void move_again(const struct plugin *p, int which, char *at, const char *how)
+{
+	static char *place[2];
+	const int shared = *how == 'd' ? MAP_SHARED : MAP_PRIVATE, fixed = MREMAP_MAYMOVE | MREMAP_FIXED;
+	char *code;
+
+	if (!place[which]) {
+		if (mmap(at, CODE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+			die("mmap");
+		place[which] = mmap(NULL, CODE_BYTES, PROT_READ | PROT_EXEC, shared | MAP_POPULATE, p->fd,
+				    (off_t)(p->offset & ~(unsigned long)(CODE_BYTES - 1)));
+	}
+	if (place[which] == MAP_FAILED)
+		die("mmap");
+	code = mremap(place[which], *how == 'd' ? 0 : CODE_BYTES, CODE_BYTES,
+		      fixed | (*how == 'k' ? MREMAP_DONTUNMAP : 0), at);
+	if (code == MAP_FAILED || *(volatile char *)code == 0)
+		die("mremap");
+	map_call(p, code);
+	if (*how == 's' && mremap(code, CODE_BYTES, CODE_BYTES, fixed, place[which]) == MAP_FAILED)
+		die("mremap");
+}
+
+struct sharing {
+	const struct plugin *plugin;
+	char *at;
+};
+
+static int map_shared(void *arg)
+{
+	const struct sharing *s = arg;
+
+	munmap(s->at, CODE_BYTES);
+	(void)plugin_map(s->plugin, s->at, MAP_FIXED);
+	_exit(0);
+}
+
 /* The times of files may be those of the clock's last tick: a whole tick passes between what was and what comes. */
 static void tick_wait(void)
 {
@@ -328,6 +374,60 @@ static pid_t child(const struct plugin *p, char *at, pid_t id)
 	return pid;
 }
 
+/* The child maps it, in this process's memory. */
+static void share(const struct plugin *p, char *at, const char *how)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	struct sharing s = { p, at };
+	pid_t pid;
+
+	pid = clone(map_shared, stack + sizeof(stack), CLONE_VM | SIGCHLD | (*how == 'v' ? CLONE_VFORK : 0), &s);
+	if (pid < 0)
+		die("clone");
+	child_wait(pid);
+	map_call(p, at);
+}
+
+static void jail_load(char which, unsigned long pages)
+{
+	pid_t pid = child_begin(0);
+	struct plugin p;
+
+	if (pid == 0) {
+		plugin_open(&p, "", which, pages);
+		load(&p);
+		_exit(0);
+	}
+	child_wait(pid);
+}
+
+/* The processes in the jail keep nothing open that somebody waits for. */
+static int jail(const char *dir, unsigned long rounds, unsigned long a, unsigned long b)
+{
+	int done[2];
+	char byte;
+
+	if (pipe(done) < 0)
+		die("pipe");
+	if (child_begin(0)) {
+		close(done[1]);
+		return read(done[0], &byte, 1) == 1 ? 0 : 1;
+	}
+	alarm(60);
+	if (dup2(done[1], 1) < 0 || dup2(done[1], 2) < 0 || close_range(3, ~0u, 0) < 0 || chroot(dir) < 0 ||
+	    chdir("/") < 0)
+		_exit(1);
+	for (unsigned long i = 0; i < rounds; i++) {
+		jail_load('a', a);
+		jail_load('b', b);
+	}
+	if (write(1, "x", 1) != 1)
+		_exit(1);
+	close(1);
+	close(2);
+	_exit(read(0, &byte, 1) != 1);
+}
+
 /* Both with a perf map; `again`: this program is the second of the two. */
 static void jit_maps(const struct plugin *p, const char *how, char **argv, bool again)
 {
@@ -419,6 +519,10 @@ static void round_of(const char *how, const char *dir, const struct plugin *p, c
 			memory_file(&p[i], at);
 		if (!strcmp(how, "over"))
 			map_call(&p[i], plugin_map(&p[i], at, MAP_FIXED));
+		if (!strcmp(how, "swap") || !strcmp(how, "duplicate") || !strcmp(how, "keep"))
+			move_again(&p[i], i, at, how);
+		if (!strcmp(how, "vfork") || !strcmp(how, "clone"))
+			share(&p[i], at, how);
 		if (!strcmp(how, "move") || !strcmp(how, "stray"))
 			move(&p[i], *how == 'm' ? at : NULL);
 		if (!strcmp(how, "rewrite") || !strcmp(how, "restamp") || !strcmp(how, "replace") || removed)
@@ -454,6 +558,8 @@ int main(int argc, char **argv)
 	if (area == MAP_FAILED || madvise(area, PAGES_MOST * page, MADV_NOHUGEPAGE) < 0 || at == MAP_FAILED)
 		die("mmap");
 	munmap(at, CODE_BYTES);
+	if (!strcmp(argv[1], "jail"))
+		return jail(argv[2], strtoul(argv[3], NULL, 0), strtoul(argv[4], NULL, 0), strtoul(argv[5], NULL, 0));
 	rounds = strncmp(argv[1], "map", 3) || !argv[1][3] ? strtoul(argv[3], NULL, 0) : 0;
 	plugin_open(&p[0], argv[2], 'a', strtoul(argv[4], NULL, 0));
 	plugin_open(&p[1], argv[2], 'b', strtoul(argv[5], NULL, 0));

@@ -2,14 +2,7 @@
 #
 # `count` counts the same command's events beside tally, so what a probe should have fired is known:
 # that count / period.
-n=${n:-0} bad=${bad:-0}                         # so many checks came before
-check() { # VERDICT(0/1...) WORDS [DETAIL]
-  n=$((n + 1))
-  if [ "$1" -eq 0 ]; then echo "ok $n - $2"; return; fi
-  bad=$((bad + 1))
-  echo "not ok $n - $2"
-  printf '%s\n' "${3:-}" | sed 's/^/# /'
-}
+. test/vm/tap.sh                                # $n checks came before
 # Whether A is within PERCENT of B.
 within() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a - b; exit !(b > 0 && (d < 0 ? -d : d) <= b * p / 100) }'; }
 value() { printf '%s\n' "$2" | awk -v name="$1" '$1 == name { print $2; exit }'; }
@@ -50,6 +43,27 @@ done
 within $((fired_user + fired_kernel)) "$fired_all" 2
 check $? "user and kernel firings add up to those of both: $fired_user + $fired_kernel, $fired_all"
 
+# ---- counters at any probe -----------------------------------------------------------------------------
+# While another process has the CPU half of the time.
+spin 1000000000 & other=$!
+said=$(tally trace -q -n 'syscall::exit_group:entry /execname == "spin" && ppid != $1/ {
+    printf("thread_instructions %d\nthread_cycles %d\nthread_faults %d\ncpu %d\n",
+      vcounter("instructions:u"), vcounter("cycles:u"), vcounter("page-faults"), counter("instructions:u")); }' $$ \
+  -c 'count instructions:u cycles:u page-faults -- spin 5000000' 2>&1)
+kill $other
+for e in instructions:u cycles:u; do
+  own=$(value thread_${e%:u} "$said") want=$(value $e "$said")
+  within "${own:-0}" "${want:-0}" 1
+  check $? "vcounter(\"$e\") of a thread that shares its CPU is what perf counts of it: ${own:-0} of ${want:-0}" "$said"
+done
+within "$(value cpu "$said")" "$(value thread_instructions "$said")" 5
+check $((! $?)) "counter(\"instructions:u\") has those of others, too: $(value cpu "$said")" "$said"
+d='BEGIN { exit(0); }'
+for i in 1 2 3 4 5 6 7 8; do d="$d BEGIN { trace(counter(\"r$i\")); }"; done
+tally trace -q -n "$d" >/tmp/said 2>&1
+[ $? -ne 0 ] && grep -q 'failed to count' /tmp/said && grep -q 'no counter left' /tmp/said
+check $? "more counters than the CPU has are refused before the run, with who holds them" "$(cat /tmp/said)"
+
 # ---- counters are finite -------------------------------------------------------------------------------
 # Each probe of another COUNT takes a counter of its own.
 script() { i=0; while [ $i -lt "$1" ]; do echo "cpc:::cycles-user-$((1000000 + i)) { }"; i=$((i + 1)); done; echo 'tick-1ms { exit(0); }'; }
@@ -72,6 +86,7 @@ check $? "a refusal leaves no counter taken" "$(cat /tmp/said)"
 . test/vm/count.sh
 . test/vm/lease.sh
 . test/vm/address.sh
+SMOKE=1 && . test/vm/probe-guest.sh
 
 # ---- this kernel accepts every program that the tests generate ---------------------------------------
 export CMOCKA_MESSAGE_OUTPUT=TAP

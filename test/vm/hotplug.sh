@@ -1,14 +1,7 @@
 # hotplug.sh - CPUs that go and come while `tally stat` counts whole CPUs; in a guest of two, by busybox sh.
 #
 # What to do next is decided by the rows that came, never by the clock.
-n=${n:-0} bad=${bad:-0}
-check() { # VERDICT(0/1...) WORDS [DETAIL]
-  n=$((n + 1))
-  if [ "$1" -eq 0 ]; then echo "ok $n - $2"; return; fi
-  bad=$((bad + 1))
-  echo "not ok $n - $2"
-  printf '%s\n' "${3:-}" | sed 's/^/# /'
-}
+. test/vm/tap.sh
 cpu1() { echo "$1" >/sys/devices/system/cpu/cpu1/online; }
 until_row() { # EVENT PATTERN: the next row of CPU 1 like that, of at most 2000; it is in $row
   tries=0

@@ -1,14 +1,6 @@
 # kernel-guest.sh - what is checked in the guest of kernel.sh, by busybox sh; speaks TAP.
-n=0 bad=0
-check() { # VERDICT(0/1...) WORDS [DETAIL]
-  n=$((n + 1))
-  if [ "$1" -eq 0 ]; then echo "ok $n - $2"; return; fi
-  bad=$((bad + 1))
-  echo "not ok $n - $2"
-  printf '%s\n' "${3:-}" | sed 's/^/# /'
-}
+. ./tap.sh
 d() { tally trace -x syslibdir=/guest/lib/d -q "$@" 2>&1; } # OPTION...
-is() { check "$([ "$2" = "$3" ]; echo $?)" "$1" "got: $2, want: $3"; } # WORDS GOT WANT
 
 echo "# $(uname -srm)"
 is "a variable that BTF has no type of is read as an unsigned long" "$(d -n 'BEGIN { printf("%d", `max_pfn > 1000 && `max_pfn < 0x10000000000); exit(0); }')" 1
@@ -42,11 +34,11 @@ is "the process's fields are those of /proc" "$(d -n 'BEGIN { printf("%d %d", cu
 is "a call's typed arguments" "$(d -n 'syscall::openat:entry /pid == $target/ { self->path = args[1]; self->fd = args[0]; }
   syscall::openat:return /self->path && copyinstr((uintptr_t)self->path) == "/etc/passwd"/ {
     printf("%d %s %d\n", self->fd, stringof(self->path), args[0] >= 0); exit(0); }' -c 'cat /etc/passwd' | grep -v root | head -n 1)" "-100 /etc/passwd 1"
+. ./function-guest.sh
 mkdir /tmp/cgroup
 if mount -t cgroup2 cgroup2 /tmp/cgroup && mkdir -p /tmp/cgroup/one/two && echo $$ >/tmp/cgroup/one/two/cgroup.procs; then
   is "zonename is the path of the thread's cgroup" "$(d -n 'BEGIN { printf("%s", zonename); exit(0); }')" /one/two
 else
   echo "# no cgroups of version 2 here"
 fi
-echo "1..$n"
-[ $bad -eq 0 ]
+plan

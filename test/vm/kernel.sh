@@ -2,7 +2,8 @@
 # kernel.sh - D against a kernel that names its variables: an x86-64 guest with Debian's kernel of Linux 6.1; speaks TAP.
 #
 # CONFIG_KALLSYMS_ALL is on there, as in every distribution's kernel, and off on many a small machine; so this is where
-# symbols of the kernel are read and held against what /proc and /sys say of the same things (kernel-guest.sh).  The guest is an initial RAM
+# symbols of the kernel are read and held against what /proc and /sys say of the same things (kernel-guest.sh), and functions of
+# it are probed (function-guest.sh).  The guest is an initial RAM
 # disk: busybox, the program with its libraries, and D's own libraries.  Needs `make all` on amd64; where it cannot run it is skipped, with the reason.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -19,11 +20,10 @@ tools/debs.sh -k linux-image-cloud-amd64 amd64 bookworm "$store/bookworm-amd64" 
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-ram=$work/ram
-mkdir -p "$ram"/{bin,dev,proc,sys,tmp,etc,guest,lib}
-cp "$store/bookworm-amd64/bin/busybox" "$ram/bin/"
-echo 'root:x:0:0:root:/:/bin/sh' >"$ram/etc/passwd"
-cp "$build/tally" "$ram/guest/"
+. test/vm/ram.sh
+ram_begin "$store/bookworm-amd64/bin/busybox" "sh kernel-guest.sh"
+cp "$build/tally" test/vm/{kernel-guest,function-guest,tap}.sh "$ram/guest/"
+find "$store/bookworm-amd64/lib/modules" -name loop.ko -exec cp {} "$ram/guest/" \;
 ldd "$build/tally" | grep -oE '/[^ ]+' | while read -r so; do install -D "$so" "$ram$so"; done
 for so in libelf.so.1 libz.so.1 libbpf.so.1; do # those that are opened when they are needed
   at=$(ldconfig -p | awk -v so=$so '$1 == so { print $NF; exit }')
@@ -31,31 +31,8 @@ for so in libelf.so.1 libz.so.1 libbpf.so.1; do # those that are opened when the
 done
 cp -r lib "$ram/"
 cp -r lib/tally "$ram/guest/lib"
-cp test/vm/kernel-guest.sh "$ram/guest/"
-cat >"$ram/init" <<'INIT'
-#!/bin/busybox sh
-/bin/busybox --install -s /bin
-export PATH=/guest:/bin HOME=/ TMPDIR=/tmp
-mount -t proc proc /proc
-mount -t sysfs sys /sys
-mount -t devtmpfs dev /dev
-mount -t tmpfs tmp /tmp
-stty -opost
-cd /guest
-echo "== guest begins"
-sh kernel-guest.sh </dev/null 2>&1
-echo "== guest ends with $?"
-poweroff -f
-INIT
-chmod 755 "$ram/init"
-mknod "$ram/dev/console" c 5 1 2>/dev/null || :
-(cd "$ram" && find . | cpio -o -H newc -R 0:0 --quiet) | gzip -1 >"$work/initrd"
-kernel=$(find "$store/bookworm-amd64/boot" -name 'vmlinuz-*' | head -n 1)
-: >"$work/console"
-timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg -m 768 -display none -monitor none -parallel none -nic none -no-reboot \
-  -serial "file:$work/console" -kernel "$kernel" -initrd "$work/initrd" -append "console=ttyS0 quiet loglevel=1 panic=-1 apparmor=0 audit=0" \
-  </dev/null >"$work/qemu" 2>&1
-sed -n '/^== guest begins/,/^== guest ends/p' "$work/console" | tr -d '\r' | grep -v '^== guest ' || :
-status=$(sed -n 's/^== guest ends with \([0-9]*\).*/\1/p' "$work/console")
-[ -n "$status" ] || { tail -n 40 "$work/console" "$work/qemu" >&2; die "the guest did not come to its end"; }
-exit "$status"
+ram_pack
+ram_run "$limit" "$(find "$store/bookworm-amd64/boot" -name 'vmlinuz-*' | head -n 1)" ttyS0 qemu-system-x86_64 -accel tcg -m 768
+status=$?
+[ $status -ne 125 ] || die "the guest did not come to its end"
+exit $status

@@ -1,21 +1,12 @@
 # lib.sh - sourced by gpci.sh and sun4v.sh: verdicts in TAP, and a QEMU that is not installed.
 #
-# $title and $limit (seconds) are the caller's; results are in $n and $bad.  $store and $host (gpci-host or sun4v-host under
+# $title and $limit (seconds) are the caller's; results are in $n and $bad (tap.sh).  $store and $host (gpci-host or sun4v-host under
 # it) say where QEMU is, and $build where tally-qemu.so is.
-n=0 bad=0
+. test/vm/tap.sh
 skip() { printf '1..1\nok 1 - %s # SKIP %s\n' "$title" "$*"; exit 0; }
 die() { printf 'not ok - %s\n' "$*"; exit 1; }
 
-check() { # VERDICT(0/1...) WORDS [DETAIL]
-  n=$((n + 1))
-  if [ "$1" -eq 0 ]; then echo "ok $n - $2"; return; fi
-  bad=$((bad + 1))
-  echo "not ok $n - $2"
-  printf '%s\n' "${3:-}" | sed 's/^/# /'
-}
-is() { [ "$2" = "$3" ]; check $? "$1: $3" "got: $2"; } # WORDS GOT WANT
 part() { echo "# ---- $*"; }
-plan() { echo "1..$n"; [ $bad -eq 0 ]; }
 
 # Lines "VERDICT WORDS", and "# WORDS" for details.
 verdicts() {

@@ -5,19 +5,7 @@
 #
 # An emulated CPU starts programs slowly: files are read by `read`, many events are asked for by one ptt-open.
 pmu=hisi_ptt0_2 tree=/sys/bus/event_source/devices/hisi_ptt0_2 pci=0000:00:1e.0
-n=0 bad=0
-check() { # VERDICT(0/1...) WORDS [DETAIL]
-  n=$((n + 1))
-  if [ "$1" -eq 0 ]; then echo "ok $n - $2"; return; fi
-  bad=$((bad + 1))
-  echo "not ok $n - $2"
-  printf '%s\n' "${3:-}" | sed 's/^/# /'
-}
-is() { # WORDS GOT WANT
-  [ "$2" = "$3" ]
-  check $? "$1: $3" "got:  $2
-want: $3"
-}
+. ./tap.sh
 part() { read -r now _ </proc/uptime; echo "# ---- $* (${now} s)"; }
 run() { # COMMAND...: shown with what it said; its status
   echo "# \$ $*"

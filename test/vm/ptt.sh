@@ -67,7 +67,7 @@ build_initrd() {
   mkdir -p "$ram"/{bin,dev,proc,sys,tmp,etc,lib,guest}
   cp "$store/ptt-guest/usr/bin/busybox" "$ram/bin/"
   cp test/vm/ptt-init.sh "$ram/init"
-  cp test/vm/ptt-guest.sh "$work/module/hisi_ptt.ko" "$perf" build/arm64/tally "$ram/guest/"
+  cp test/vm/ptt-guest.sh test/vm/tap.sh "$work/module/hisi_ptt.ko" "$perf" build/arm64/tally "$ram/guest/"
   libraries_of "$perf" | xargs -I{} cp -L {} "$ram/lib/"
   ${cross}gcc -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -static -o "$ram/guest/ptt-open" test/vm/ptt-open.c &&
   chmod 755 "$ram/init" &&
@@ -109,14 +109,7 @@ run_guest() {
 }
 
 # ---- what is found --------------------------------------------------------------------------------------
-n=0 bad=0
-check() { # VERDICT(0/1...) WORDS [DETAIL]
-  n=$((n + 1))
-  if [ "$1" -eq 0 ]; then echo "ok $n - $2"; return; fi
-  bad=$((bad + 1))
-  echo "not ok $n - $2"
-  printf '%s\n' "${3:-}" | sed 's/^/# /'
-}
+. test/vm/tap.sh
 
 # What the guest has checked, with its numbers.
 guest_said() {
@@ -142,8 +135,6 @@ $(cat "$work/machine.log")"
   requesters=$(field requester "$(grep '"type":"requester"' <<<"$said")" | sort | xargs)
   types=$(field name "$(grep '"type":"tlp_type"' <<<"$said")" | sort | xargs)
 }
-is() { [ "$2" = "$3" ]; check $? "$1: $3" "got: $2"; } # WORDS GOT WANT
-
 # The kunpeng machine's places: a drive with two functions below 10.0, a switch with a NIC and a drive below 11.0.
 traces_hold() {
   rm -rf "$work/out"

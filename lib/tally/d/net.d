@@ -218,3 +218,185 @@ translator udpinfo_t < struct udphdr *U > {
 	udp_checksum = ntohs(U->check);
 	udp_hdr = U;
 };
+
+/*
+ * What the probes of the provider tcp tell of a connection: of its socket, since the packet's headers are not there. The socket's
+ * address is handed over as that of a struct whose name says whose packet it was, or that its state is about to change;
+ * __word1 and __word2 are the state before and after.
+ */
+struct __tcp_sent;
+struct __tcp_received;
+struct __tcp_change;
+
+typedef struct tcplsinfo {
+	int32_t tcps_state;
+} tcplsinfo_t;
+
+inline int __is_ipv6[struct sock *S] = S->__sk_common.skc_family == 10;
+inline string __local_of[struct sock *S] = __is_ipv6[S] ? inet_ntoa6(&S->__sk_common.skc_v6_rcv_saddr) :
+    inet_ntoa(&S->__sk_common.skc_rcv_saddr);
+inline string __remote_of[struct sock *S] = __is_ipv6[S] ? inet_ntoa6(&S->__sk_common.skc_v6_daddr) :
+    inet_ntoa(&S->__sk_common.skc_daddr);
+
+translator ipinfo_t < struct __tcp_sent *S > {
+	ip_ver = __is_ipv6[(struct sock *)S] ? 6 : 4;
+	ip_plength = 0;
+	ip_saddr = __local_of[(struct sock *)S];
+	ip_daddr = __remote_of[(struct sock *)S];
+};
+translator ipinfo_t < struct __tcp_received *S > {
+	ip_ver = __is_ipv6[(struct sock *)S] ? 6 : 4;
+	ip_plength = 0;
+	ip_saddr = __remote_of[(struct sock *)S];
+	ip_daddr = __local_of[(struct sock *)S];
+};
+translator tcpinfo_t < struct __tcp_sent *S > {
+	tcp_sport = ((struct sock *)S)->__sk_common.skc_num;
+	tcp_dport = ntohs(((struct sock *)S)->__sk_common.skc_dport);
+};
+translator tcpinfo_t < struct __tcp_received *S > {
+	tcp_sport = ntohs(((struct sock *)S)->__sk_common.skc_dport);
+	tcp_dport = ((struct sock *)S)->__sk_common.skc_num;
+};
+translator tcpsinfo_t < struct __tcp_change *S > {
+	tcps_addr = (uintptr_t)S;
+	tcps_lport = ((struct sock *)S)->__sk_common.skc_num;
+	tcps_rport = ntohs(((struct sock *)S)->__sk_common.skc_dport);
+	tcps_laddr = __local_of[(struct sock *)S];
+	tcps_raddr = __remote_of[(struct sock *)S];
+	tcps_state = __word2;
+	tcps_suna = ((struct tcp_sock *)S)->snd_una;
+	tcps_snxt = ((struct tcp_sock *)S)->snd_nxt;
+	tcps_rnxt = ((struct tcp_sock *)S)->rcv_nxt;
+	tcps_swnd = ((struct tcp_sock *)S)->snd_wnd;
+	tcps_rwnd = ((struct tcp_sock *)S)->rcv_wnd;
+	tcps_cwnd = ((struct tcp_sock *)S)->snd_cwnd;
+	tcps_mss = ((struct tcp_sock *)S)->mss_cache;
+};
+translator tcplsinfo_t < struct __tcp_change *S > {
+	tcps_state = __word1;
+};
+
+/*
+ * A packet whose header of IP begins at that address. Of a connection it is seen from the end that sends, or the end that received.
+ */
+struct __ip;
+struct __ip_sent;
+struct __ip_received;
+
+typedef struct ifinfo {
+	string if_name;
+	int8_t if_local;
+	uint64_t if_ipstack;
+	uintptr_t if_addr;
+} ifinfo_t;
+typedef struct udpsinfo {
+	uintptr_t udps_addr;
+	uint16_t udps_lport;
+	uint16_t udps_rport;
+	string udps_laddr;
+	string udps_raddr;
+} udpsinfo_t;
+
+translator ifinfo_t < struct net_device *D > {
+	if_name = D == NULL ? "<null>" : stringof(D->name);
+	if_local = D == NULL ? 0 : D->flags & 8 ? 1 : 0;
+	if_ipstack = D == NULL ? 0 : (uint64_t)D->nd_net.net;
+	if_addr = (uintptr_t)D;
+};
+
+inline int __is_v6[struct __ip *P] = ((struct iphdr *)P)->version == 6;
+inline string __source_of[struct __ip *P] = __is_v6[P] ? inet_ntoa6(&((struct ipv6hdr *)P)->saddr) :
+    inet_ntoa(&((struct iphdr *)P)->saddr);
+inline string __destination_of[struct __ip *P] = __is_v6[P] ? inet_ntoa6(&((struct ipv6hdr *)P)->daddr) :
+    inet_ntoa(&((struct iphdr *)P)->daddr);
+/* What comes behind the header of IP, if IPv6 has no more headers. */
+inline uintptr_t __behind[struct __ip *P] = (uintptr_t)P + (__is_v6[P] ? 40 : ((struct iphdr *)P)->ihl * 4);
+
+translator ipinfo_t < struct __ip *P > {
+	ip_ver = __is_v6[P] ? 6 : 4;
+	ip_plength = __is_v6[P] ? ntohs(((struct ipv6hdr *)P)->payload_len) :
+	    ntohs(((struct iphdr *)P)->tot_len) - ((struct iphdr *)P)->ihl * 4;
+	ip_saddr = __source_of[P];
+	ip_daddr = __destination_of[P];
+};
+translator ipv4info_t < struct __ip *P > {
+	ipv4_ver = __is_v6[P] ? 0 : 4;
+	ipv4_ihl = __is_v6[P] ? 0 : ((struct iphdr *)P)->ihl * 4;
+	ipv4_tos = __is_v6[P] ? 0 : ((struct iphdr *)P)->tos;
+	ipv4_length = __is_v6[P] ? 0 : ntohs(((struct iphdr *)P)->tot_len);
+	ipv4_ident = __is_v6[P] ? 0 : ntohs(((struct iphdr *)P)->id);
+	ipv4_flags = __is_v6[P] ? 0 : ntohs(((struct iphdr *)P)->frag_off) >> 8 & 0xe0;
+	ipv4_offset = __is_v6[P] ? 0 : ntohs(((struct iphdr *)P)->frag_off) & 0x1fff;
+	ipv4_ttl = __is_v6[P] ? 0 : ((struct iphdr *)P)->ttl;
+	ipv4_protocol = __is_v6[P] ? 0 : ((struct iphdr *)P)->protocol;
+	ipv4_protostr = __is_v6[P] ? "" : __protocol[((struct iphdr *)P)->protocol];
+	ipv4_checksum = __is_v6[P] ? 0 : ntohs(((struct iphdr *)P)->check);
+	ipv4_src = __is_v6[P] ? 0 : ((struct iphdr *)P)->saddr;
+	ipv4_dst = __is_v6[P] ? 0 : ((struct iphdr *)P)->daddr;
+	ipv4_saddr = __is_v6[P] ? "" : inet_ntoa(&((struct iphdr *)P)->saddr);
+	ipv4_daddr = __is_v6[P] ? "" : inet_ntoa(&((struct iphdr *)P)->daddr);
+	ipv4_hdr = __is_v6[P] ? (struct iphdr *)NULL : (struct iphdr *)P;
+};
+translator ipv6info_t < struct __ip *P > {
+	ipv6_ver = __is_v6[P] ? 6 : 0;
+	ipv6_tclass = __is_v6[P] ? ((struct ipv6hdr *)P)->priority << 4 | ((struct ipv6hdr *)P)->flow_lbl[0] >> 4 : 0;
+	ipv6_flow = __is_v6[P] ? (((struct ipv6hdr *)P)->flow_lbl[0] & 0xf) << 16 | ((struct ipv6hdr *)P)->flow_lbl[1] << 8 |
+	    ((struct ipv6hdr *)P)->flow_lbl[2] : 0;
+	ipv6_plen = __is_v6[P] ? ntohs(((struct ipv6hdr *)P)->payload_len) : 0;
+	ipv6_nexthdr = __is_v6[P] ? ((struct ipv6hdr *)P)->nexthdr : 0;
+	ipv6_nextstr = __is_v6[P] ? __protocol[((struct ipv6hdr *)P)->nexthdr] : "";
+	ipv6_hlim = __is_v6[P] ? ((struct ipv6hdr *)P)->hop_limit : 0;
+	ipv6_saddr = __is_v6[P] ? inet_ntoa6(&((struct ipv6hdr *)P)->saddr) : "";
+	ipv6_daddr = __is_v6[P] ? inet_ntoa6(&((struct ipv6hdr *)P)->daddr) : "";
+	ipv6_hdr = __is_v6[P] ? (struct ipv6hdr *)P : (struct ipv6hdr *)NULL;
+};
+
+inline struct tcphdr *__tcp_of[struct __ip *P] = (struct tcphdr *)__behind[P];
+inline struct udphdr *__udp_of[struct __ip *P] = (struct udphdr *)__behind[P];
+
+translator tcpinfo_t < struct __ip *P > {
+	tcp_sport = ntohs(__tcp_of[P]->source);
+	tcp_dport = ntohs(__tcp_of[P]->dest);
+	tcp_seq = ntohl(__tcp_of[P]->seq);
+	tcp_ack = ntohl(__tcp_of[P]->ack_seq);
+	tcp_offset = __tcp_of[P]->doff * 4;
+	tcp_flags = __tcp_of[P]->fin | __tcp_of[P]->syn << 1 | __tcp_of[P]->rst << 2 | __tcp_of[P]->psh << 3 |
+	    __tcp_of[P]->ack << 4 | __tcp_of[P]->urg << 5 | __tcp_of[P]->ece << 6 | __tcp_of[P]->cwr << 7;
+	tcp_window = ntohs(__tcp_of[P]->window);
+	tcp_checksum = ntohs(__tcp_of[P]->check);
+	tcp_urgent = ntohs(__tcp_of[P]->urg_ptr);
+	tcp_hdr = __tcp_of[P];
+};
+translator udpinfo_t < struct __ip *P > {
+	udp_sport = ntohs(__udp_of[P]->source);
+	udp_dport = ntohs(__udp_of[P]->dest);
+	udp_length = ntohs(__udp_of[P]->len);
+	udp_checksum = ntohs(__udp_of[P]->check);
+	udp_hdr = __udp_of[P];
+};
+/* The state of the connection is not in its packets. */
+translator tcpsinfo_t < struct __ip_sent *P > {
+	tcps_lport = ntohs(__tcp_of[(struct __ip *)P]->source);
+	tcps_rport = ntohs(__tcp_of[(struct __ip *)P]->dest);
+	tcps_laddr = __source_of[(struct __ip *)P];
+	tcps_raddr = __destination_of[(struct __ip *)P];
+};
+translator tcpsinfo_t < struct __ip_received *P > {
+	tcps_lport = ntohs(__tcp_of[(struct __ip *)P]->dest);
+	tcps_rport = ntohs(__tcp_of[(struct __ip *)P]->source);
+	tcps_laddr = __destination_of[(struct __ip *)P];
+	tcps_raddr = __source_of[(struct __ip *)P];
+};
+translator udpsinfo_t < struct __ip_sent *P > {
+	udps_lport = ntohs(__udp_of[(struct __ip *)P]->source);
+	udps_rport = ntohs(__udp_of[(struct __ip *)P]->dest);
+	udps_laddr = __source_of[(struct __ip *)P];
+	udps_raddr = __destination_of[(struct __ip *)P];
+};
+translator udpsinfo_t < struct __ip_received *P > {
+	udps_lport = ntohs(__udp_of[(struct __ip *)P]->dest);
+	udps_rport = ntohs(__udp_of[(struct __ip *)P]->source);
+	udps_laddr = __destination_of[(struct __ip *)P];
+	udps_raddr = __source_of[(struct __ip *)P];
+};

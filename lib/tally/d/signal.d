@@ -41,3 +41,45 @@ inline int CLD_DUMPED = 3;
 inline int CLD_TRAPPED = 4;
 inline int CLD_STOPPED = 5;
 inline int CLD_CONTINUED = 6;
+
+/* What makes a fault, as the probe proc:::fault tells it. */
+inline int FLTILL = 1;
+inline int FLTPRIV = 2;
+inline int FLTBPT = 3;
+inline int FLTTRACE = 4;
+inline int FLTACCESS = 5;
+inline int FLTBOUNDS = 6;
+inline int FLTIOVF = 7;
+inline int FLTIZDIV = 8;
+inline int FLTFPE = 9;
+inline int FLTSTACK = 10;
+inline int FLTPAGE = 11;
+inline int FLTWATCH = 12;
+inline int FLTCPCOVF = 13;
+
+typedef struct siginfo {
+	int si_signo;
+	int si_errno;
+	int si_code;
+	pid_t si_pid;
+	uid_t si_uid;
+	int si_status;
+	uintptr_t si_addr;
+} siginfo_t;
+
+inline int SI_USER = 0;
+inline int SI_KERNEL = 0x80;
+inline int SI_QUEUE = -1;
+inline int SI_TIMER = -2;
+inline int SI_TKILL = -6;
+
+/* The kernel itself sends signals without any of this: 0 stands for a user's, 1 for its own. */
+translator siginfo_t < struct kernel_siginfo *I > {
+	si_signo = (uintptr_t)I > 1 ? I->si_signo : 0;
+	si_errno = (uintptr_t)I > 1 ? I->si_errno : 0;
+	si_code = (uintptr_t)I > 1 ? I->si_code : (uintptr_t)I == 1 ? SI_KERNEL : SI_USER;
+	si_pid = (uintptr_t)I > 1 ? I->_sifields._kill._pid : 0;
+	si_uid = (uintptr_t)I > 1 ? I->_sifields._kill._uid.val : 0;
+	si_status = (uintptr_t)I > 1 ? I->_sifields._sigchld._status : 0;
+	si_addr = (uintptr_t)I > 1 ? (uintptr_t)I->_sifields._sigfault._addr : 0;
+};

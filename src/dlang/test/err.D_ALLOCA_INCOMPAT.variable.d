@@ -9,4 +9,4 @@ BEGIN
 	q = NULL;
 	p = q + 1;
 }
-/* expect-error 10: D_ALLOCA_INCOMPAT p: cannot reuse the same identifier for both alloca and non-alloca allocations */
+/* expect-error 6: D_ALLOCA_INCOMPAT p: cannot reuse the same identifier for both alloca and non-alloca allocations */

@@ -1,4 +1,4 @@
-#line 40 "made.d"
+#line 40
 BEGIN { trace(1); }
 BEGIN { trace(; }
 /* expect-error 41: D_SYNTAX syntax error near ";" */

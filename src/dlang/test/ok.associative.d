@@ -7,5 +7,5 @@ BEGIN
 	start[tid] = timestamp;
 	x = start[tid] - start[1];
 }
-/* expect-type (var seen:int (builtin pid:pid_t) (builtin execname:string256)) */
+/* expect-type (var seen:int (builtin pid:pid_t) (builtin execname:string264)) */
 /* expect-type (var start:uint64_t (builtin tid:id_t)) */

@@ -5,6 +5,6 @@ BEGIN
 	a["x"] = 1;
 	a[(char *)arg0] = 2;
 }
-/* expect-type (keys (builtin execname:string256)) */
-/* expect-type (keys (cast:string256 (cast:char* */
-/* expect-type (var a:int (cast:string256 (cast:char* */
+/* expect-type (keys (builtin execname:string264)) */
+/* expect-type (keys (cast:string264 (cast:char* */
+/* expect-type (var a:int (cast:string264 (cast:char* */

@@ -6,6 +6,6 @@ BEGIN
 }
 /* expect-type (int 42:int) */
 /* expect-type (int 7:int) */
-/* expect-type (str "name":string256) */
+/* expect-type (str "name":string264) */
 /* expect-type (int 16:int) */
 /* expect-type (var name:int) */

@@ -4,5 +4,5 @@ BEGIN
 	y = (string)arg1;
 	z = stringof(execname);
 }
-/* expect-type (cast:string256 (cast:unsigned long (builtin arg0:int64_t))) */
-/* expect-type (assign =:string256 (var z:string256) (builtin execname:string256)) */
+/* expect-type (cast:string264 (cast:unsigned long (builtin arg0:int64_t))) */
+/* expect-type (assign =:string264 (var z:string264) (builtin execname:string264)) */

@@ -8,7 +8,7 @@ BEGIN
 	b = basename("/a/b"); d = dirname(s);
 	c = s < "x";
 }
-/* expect-type (var s:string256) (str "abc":string256) */
-/* expect-type (call strjoin:string256 */
+/* expect-type (var s:string264) (str "abc":string264) */
+/* expect-type (call strjoin:string264 */
 /* expect-type (call strlen:size_t */
-/* expect-type (bin <:int (var s:string256) (str "x":string8)) */
+/* expect-type (bin <:int (var s:string264) (str "x":string8)) */

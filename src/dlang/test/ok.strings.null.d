@@ -5,5 +5,5 @@ BEGIN
 	self->s = 0;
 	self->s = NULL;
 }
-/* expect-type (bin !=:int (var self->s:string256) (int 0:string8)) */
-/* expect-type (assign =:string256 (var self->s:string256) (int 0:string256)) */
+/* expect-type (bin !=:int (var self->s:string264) (int 0:string8)) */
+/* expect-type (assign =:string264 (var self->s:string264) (int 0:string264)) */

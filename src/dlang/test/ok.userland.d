@@ -2,4 +2,4 @@ BEGIN
 {
 	trace(stringof((userland char *)arg0));
 }
-/* expect-type (cast:string256 (cast:char* */
+/* expect-type (cast:string264 (cast:char* */

@@ -433,7 +433,7 @@ static void memory_read(struct ptt_gen *g, uint32_t who, uint32_t tag, uint8_t r
 	k.dws = s.dws;
 	k.address = s.address & ~3ull;
 	s.page->tlps++;
-	s.page->read_bytes += 4 * s.dws;
+	s.page->read_bytes += bytes;
 	count_read(g, who, s.dws, bytes);
 	ask(g, who, &k, bytes, s.address, left);
 }
@@ -454,7 +454,7 @@ static void memory_write(struct ptt_gen *g, uint32_t who)
 	k.dws = s.dws;
 	k.address = s.address & ~3ull;
 	s.page->tlps++;
-	s.page->written_bytes += 4 * s.dws;
+	s.page->written_bytes += bytes;
 	count_write(g, who, s.dws, bytes);
 	emit(g, &k, bytes);
 }
@@ -499,7 +499,7 @@ static void deferrable_write(struct ptt_gen *g, uint32_t who, uint32_t tag)
 	k.dws = s.dws;
 	k.address = s.address & ~3ull;
 	s.page->tlps++;
-	s.page->written_bytes += 4 * s.dws;
+	s.page->written_bytes += s.bytes;
 	count_write(g, who, s.dws, s.bytes);
 	ask(g, who, &k, s.bytes, 0, 0);
 }

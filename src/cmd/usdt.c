@@ -1,0 +1,117 @@
+/*
+ * usdt.c: `tally trace -h` and `-G`: what a program with static probes is built with.
+ *
+ * Both take a D source with provider definitions.  A header is all that a program needs.  An object file is what the build of a program for
+ * DTrace expects besides, and links; its probes are in the program's own files already, so it is empty.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cmd/trace_int.h"
+#include "cmd/usdt_int.h"
+
+#define SOURCE_MOST (16u << 20)
+
+/* prov.d: prov.h, here */
+static bool usdt_output_name(const char *script, const char *suffix, char *to, size_t n)
+{
+	const char *slash = strrchr(script, '/'), *name = slash ? slash + 1 : script;
+	size_t len = strlen(name);
+
+	if (len > 2 && !strcmp(name + len - 2, ".d"))
+		len -= 2;
+	return len && len + strlen(suffix) < n && snprintf(to, n, "%.*s%s", (int)len, name, suffix) > 0;
+}
+
+static int usdt_write(struct trace *c, const char *path, const struct buf *b)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	size_t at = 0;
+	ssize_t n = fd < 0 ? -1 : 0;
+
+	while (fd >= 0 && at < b->n && (n = write(fd, b->p + at, b->n - at)) >= 0)
+		at += (size_t)n;
+	if (fd >= 0 && close(fd) < 0)
+		n = -1;
+	if (n < 0) {
+		complain(c->cx, "failed to write %s: %s", path, strerror(errno));
+		return ST_FAILED;
+	}
+	return ST_OK;
+}
+
+/* An object file that says nothing but that its stack is not executable. */
+static void usdt_object(struct buf *to)
+{
+	static const char names[] = "\0.note.GNU-stack\0.shstrtab";
+	struct {
+		Elf64_Ehdr eh;
+		Elf64_Shdr sh[3];
+	} o = { 0 };
+
+	memcpy(o.eh.e_ident, ELFMAG, SELFMAG);
+	o.eh.e_ident[EI_CLASS] = ELFCLASS64;
+	o.eh.e_ident[EI_DATA] = ELFDATA2LSB;
+	o.eh.e_ident[EI_VERSION] = o.eh.e_version = EV_CURRENT;
+	o.eh.e_type = ET_REL;
+#if defined(__aarch64__)
+	o.eh.e_machine = EM_AARCH64;
+#else
+	o.eh.e_machine = EM_X86_64;
+#endif
+	o.eh.e_ehsize = sizeof(o.eh);
+	o.eh.e_shoff = sizeof(o.eh);
+	o.eh.e_shentsize = sizeof(o.sh[0]);
+	o.eh.e_shnum = COUNT(o.sh);
+	o.eh.e_shstrndx = 2;
+	o.sh[1] = (Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_offset = sizeof(o), .sh_addralign = 1 };
+	o.sh[2] = (Elf64_Shdr){ .sh_name = 17, .sh_type = SHT_STRTAB, .sh_offset = sizeof(o), .sh_addralign = 1 };
+	o.sh[2].sh_size = sizeof(names);
+	buf_put(to, &o, sizeof(o));
+	buf_put(to, names, sizeof(names));
+}
+
+int trace_make_usdt(struct trace *c)
+{
+	const char *suffix = c->header ? ".h" : ".o", *path = c->output;
+	struct usdt_def def = { 0 };
+	struct buf out = { 0 };
+	struct err e = { 0 };
+	uint8_t *text = NULL;
+	char name[256];
+	int status = ST_FAILED;
+	size_t n;
+
+	if (!path && usdt_output_name(c->script, suffix, name, sizeof(name)))
+		path = name;
+	if (!path)
+		return refuse_usage(c->cx, "-o FILE must say where the %s goes", c->header ? "header" : "object file");
+	if (file_read_all(c->script, SOURCE_MOST, &text, &n, &e) < 0) {
+		complain(c->cx, "failed to open %s: %s", c->script, e.text);
+		return ST_FAILED;
+	}
+	if (usdt_def_parse(&def, (const char *)text, n, &e) < 0) {
+		complain(c->cx, "failed to compile script %s: %s", c->script, e.text);
+	} else if (c->header && !def.n) {
+		complain(c->cx, "failed to compile script %s: it defines no provider: provider NAME { probe NAME(); };",
+			 c->script);
+	} else {
+		if (c->header)
+			usdt_header(&def, path, c->script, &out);
+		else
+			usdt_object(&out);
+		if (out.failed)
+			complain(c->cx, "out of memory");
+		else
+			status = usdt_write(c, path, &out);
+	}
+	buf_free(&out);
+	usdt_def_free(&def);
+	mem_free(text);
+	return status;
+}

@@ -1,0 +1,6 @@
+BEGIN
+{
+	trace(vcounter("event one"));
+	trace(counter("evnet"));
+}
+/* expect-error 4: D_COUNTER_EVENT counter( ): no event "evnet" */

@@ -1,0 +1,6 @@
+/* with kernel */
+BEGIN
+{
+	trace(sizeof (struct module));
+}
+/* expect-error 4: D_SIZEOF_TYPE cannot apply sizeof to an operand of unknown size */

@@ -1,0 +1,216 @@
+/*
+ * usdt.c: static probes in programs and libraries (Dynamic Tracing Guide, "Statically Defined Tracing for User Applications").
+ *
+ *	PROVIDERpid:MODULE:FUNCTION:NAME     the program comes to the probe: arg0 .. arg9 are its arguments
+ *
+ * A program says where its probes are and where their arguments lie in notes of its file (.note.stapsdt: symbol/code.c), which the macros
+ * of <sys/sdt.h> write, and those of a header that `tally trace -h` makes.  PROVIDER and NAME are the program's; two underscores of a
+ * name are a dash, as D has it (query__start: query-start).  FUNCTION is where the probe stands.  One that stands in a function several
+ * times is one probe with several places, each of which has its own operands (operand.c).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "provider/provider_int.h"
+
+#define NAME_MOST 128u
+
+/* args[] of a probe: the size and the sign of an argument are known, and no more. */
+static const struct d_args usdt_values[][OPERANDS_MOST] = {
+#define VALUE(type, n)                  \
+	{                               \
+		.value = type, .arg = n \
+	}
+#define VALUES(type)                                                                                            \
+	{                                                                                                       \
+		VALUE(type, 0), VALUE(type, 1), VALUE(type, 2), VALUE(type, 3), VALUE(type, 4), VALUE(type, 5), \
+			VALUE(type, 6), VALUE(type, 7), VALUE(type, 8), VALUE(type, 9)                          \
+	}
+	VALUES("uint8_t"), VALUES("uint16_t"), VALUES("uint32_t"), VALUES("uint64_t"),
+	VALUES("int8_t"),  VALUES("int16_t"),  VALUES("int32_t"),  VALUES("int64_t"),
+#undef VALUES
+#undef VALUE
+};
+
+static const struct d_args *usdt_args(const struct probe *p, uint32_t index)
+{
+	const struct bpf_place *b = &p->place->b;
+
+	if (index >= b->noperands)
+		return NULL;
+	return &usdt_values[(b->operand[index].is_signed ? 4 : 0) + __builtin_ctz(b->operand[index].bytes)][index];
+}
+
+struct usdt_match {
+	struct probes *t;
+	struct user_process *p;
+	const struct d_probedesc *d;
+	const char *pattern; /* of the provider without the process id */
+	int (*add)(void *arg, uint32_t id);
+	void *arg;
+	struct err *why;
+	int found;
+};
+
+/* query__start: query-start */
+static void usdt_name(const char *name, char to[static NAME_MOST])
+{
+	size_t n = 0;
+
+	while (*name && n < NAME_MOST - 1) {
+		const bool dash = name[0] == '_' && name[1] == '_';
+
+		to[n++] = dash ? '-' : *name;
+		name += dash ? 2 : 1;
+	}
+	to[n] = '\0';
+}
+
+static bool usdt_place_is_there(const struct probe *p, uint64_t offset)
+{
+	for (const struct user_place *at = p->place; at; at = at->next)
+		if (at->offset == offset)
+			return true;
+	return false;
+}
+
+static int usdt_make(struct usdt_match *m, const struct user_file *f, const struct sym_note *note, const char *func,
+		     const char *name)
+{
+	struct arena *a = probes_arena(m->t);
+	struct user_place *place;
+	char prov[NAME_MOST + 16];
+	const char *kept;
+	struct probe *p;
+	int rc;
+
+	snprintf(prov, sizeof(prov), "%.*s%u", (int)NAME_MOST, note->prov, m->p->pid);
+	kept = arena_strdup(a, prov);
+	p = kept ? probes_add_of(m->t, &prov_usdt, kept, f->mod, func, name) : NULL;
+	if (!p)
+		return err_oom(m->why);
+	if (!usdt_place_is_there(p, note->offset)) {
+		place = arena_alloc(a, sizeof(*place));
+		if (!place)
+			return err_oom(m->why);
+		*place = (struct user_place){ .pid = m->p->pid,
+					      .file = f,
+					      .offset = note->offset,
+					      .semaphore = note->semaphore,
+					      .next = p->place };
+		place->b.noperands = usdt_operands(f->code->machine, note->args, place->b.operand);
+		place->b.next = p->place ? &p->place->b : NULL;
+		p->arm = ARM_USER_PLACE;
+		p->place = place;
+		p->source = "static probe (.note.stapsdt)";
+	}
+	rc = m->add(m->arg, p->id);
+	m->found++;
+	return rc < 0 ? rc : 0;
+}
+
+static int usdt_match_file(struct usdt_match *m, const struct user_file *f)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < f->code->nnotes; i++) {
+		const struct sym_note *note = &f->code->note[i];
+		const struct sym_func *func = sym_code_at(f->code, note->addr);
+		char name[NAME_MOST];
+
+		usdt_name(note->name, name);
+		if (text_glob(m->pattern, note->prov) && text_glob(m->d->func, func ? func->name : "") &&
+		    (text_glob(m->d->name, name) || !strcmp(m->d->name, note->name)))
+			rc = usdt_make(m, f, note, func ? func->name : "", name);
+	}
+	return rc;
+}
+
+/* Which name or provider is near. */
+static int usdt_none(const struct usdt_match *m)
+{
+	const char **provs = NULL, **names = NULL;
+	uint32_t nprovs = 0, nnames = 0, cap_provs = 0, cap_names = 0;
+	struct err_tail near;
+	bool known = false;
+
+	for (uint32_t i = 0; i < m->p->nfiles; i++)
+		for (uint32_t k = 0; k < m->p->file[i].code->nnotes; k++) {
+			const struct sym_note *note = &m->p->file[i].code->note[k];
+			const bool is = text_glob(m->pattern, note->prov);
+			const char **to = is ? VEC_NEW(names, nnames, cap_names) : VEC_NEW(provs, nprovs, cap_provs);
+
+			known |= is;
+			if (to)
+				*to = is ? note->name : note->prov;
+		}
+	near = known ? err_near("", m->d->name, TEXT_NAMES(names, nnames)) :
+		       err_near("", m->pattern, TEXT_NAMES(provs, nprovs));
+	mem_free(provs);
+	mem_free(names);
+	if (known)
+		return err_set(m->why, TALLY_ENOPROBE, "usdt: provider \"%.60s\" of process %u has no such probe%s",
+			       m->pattern, m->p->pid, near.text);
+	return err_set(m->why, TALLY_ENOPROBE, "usdt: process %u has no static probes of a provider \"%.60s\"%s",
+		       m->p->pid, m->pattern, near.text);
+}
+
+static int usdt_match(struct probes *t, const struct d_probedesc *d, int (*add)(void *arg, uint32_t id), void *arg,
+		      struct err *why)
+{
+	struct usdt_match m = { .t = t, .d = d, .add = add, .arg = arg, .why = why };
+	char pattern[NAME_MOST];
+	const char *digits;
+	uint32_t pid;
+	int rc = 0;
+
+	digits = user_process_of(d->prov, &pid);
+	if (!digits || (size_t)(digits - d->prov) >= sizeof(pattern))
+		return 0;
+	snprintf(pattern, sizeof(pattern), "%.*s", (int)(digits - d->prov), d->prov);
+	m.pattern = pattern;
+	if (!strcmp(pattern, "pid"))
+		return 0;
+	if ((rc = user_elsewhere(t, "usdt", why)) < 0 || (rc = user_process(t, pid, &m.p, why)) < 0)
+		return rc;
+	for (uint32_t i = 0; rc == 0 && i < m.p->nfiles; i++)
+		if (user_file_is(&m.p->file[i], d->mod) && user_code_is_ours(&m.p->file[i]))
+			rc = usdt_match_file(&m, &m.p->file[i]);
+	if (rc < 0)
+		return rc;
+	return m.found ? m.found : user_is_pattern(pattern) ? 0 : usdt_none(&m);
+}
+
+static int usdt_offer(struct probes *t, struct err *e)
+{
+	(void)t, (void)e; /* they are of a process that somebody names */
+	return 0;
+}
+
+static int usdt_why_none(const struct probes *t, const struct d_probedesc *d, struct err *why)
+{
+	int rc = user_elsewhere(t, "usdt", why);
+
+	(void)d;
+	return rc < 0 ?
+		       rc :
+		       err_set(why, TALLY_ENOPROBE,
+			       "usdt: the provider's name is the program's, with the process id behind it: myapp1234:::request, or "
+			       "myapp$target with -c or -p");
+}
+
+const struct provider prov_usdt = {
+	.name = "usdt",
+	.help = "static probes of programs: PROVIDERpid:::NAME",
+	.is_long = true,
+	.is_of_process = true,
+	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
+	.module = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
+	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
+	.names = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
+	.args = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
+	.offer = usdt_offer,
+	.why_none = usdt_why_none,
+	.args_of = usdt_args,
+	.match = usdt_match,
+};

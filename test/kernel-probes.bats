@@ -1,0 +1,263 @@
+#!/usr/bin/env bats
+# The providers proc, sched, io and vminfo: what they count, what they hand over, what they refuse.
+# What is counted is in variables, since a new key of an aggregation may find no memory, and is then told as dropped.
+
+load common
+
+trace() { "$TALLY" trace -x quiet "$@"; }
+needs_types() { needs_bpf; [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"; }
+# tell NAME...: an END clause that prints the variables.
+tell() { local v; printf 'END { '; for v; do printf 'printf("%s %%d\\n", %s); ' "$v" "$v"; done; printf '}'; }
+
+# Some machines do not deliver each switch of threads: what depends on that is exact in one of three runs.
+three_times() { "$@" || "$@" || "$@"; }
+
+count_tasks() {
+  run trace -c "$PROGS/tasks" -n 'BEGIN { creates = threads = starts = begins = ends = leaves = exited = killed = 0; }' \
+    -n 'proc:::create /pid == $target/ { creates++; }' \
+    -n 'proc:::lwp-create /pid == $target/ { threads++; }' \
+    -n 'proc:::start /ppid == $target/ { starts++; }' \
+    -n 'proc:::lwp-start /pid == $target/ { begins++; }' \
+    -n 'proc:::exit /ppid == $target/ { ends++; exited += args[0] == CLD_EXITED; killed += arg0 == CLD_KILLED || arg0 == CLD_DUMPED; }' \
+    -n 'proc:::lwp-exit /pid == $target/ { leaves++; }' \
+    -n "$(tell creates threads starts begins ends exited killed leaves)"
+  said 0 "creates 20
+threads 27
+starts 20
+begins 7
+ends 20
+exited 13
+killed 7
+leaves 8"
+}
+
+@test "proc counts exactly the processes and threads of a program that makes known numbers of them" {
+  needs_types
+  three_times count_tasks
+}
+
+@test "proc counts exactly the signals of a program that sends itself known numbers of them" {
+  needs_types
+  run trace -c "$PROGS/tasks" -n 'BEGIN { sent = discarded = handled = cleared = users = 0; }' \
+    -n 'proc:::signal-send /pid == $target && args[1]->pr_pid == pid && args[0]->pr_lwpid == tid/ { sent++; }' \
+    -n 'proc:::signal-discard /pid == $target && args[2] == SIGURG/ { discarded++; }' \
+    -n 'proc:::signal-handle /pid == $target && args[0] == SIGUSR1/ { handled++; users += args[1]->si_signo == SIGUSR1 && args[1]->si_pid == pid && args[2] != NULL; }' \
+    -n 'proc:::signal-clear /pid == $target && args[0] == SIGUSR2/ { cleared++; }' \
+    -n "$(tell sent discarded handled users cleared)"
+  said 0 "sent 37
+discarded 4
+handled 30
+users 30
+cleared 3"
+}
+
+@test "proc tells programs that were not found, and faults with their address" {
+  needs_types
+  run trace -c "$PROGS/tasks" -n 'BEGIN { tried = failed = faults = killed = 0; }' \
+    -n 'proc:::exec /ppid == $target && stringof(args[0]) == "/nonexistent/program"/ { tried++; }' \
+    -n 'proc:::exec-failure /ppid == $target && args[0] == ENOENT && arg0 == 2/ { failed++; }' \
+    -n 'proc:::fault /ppid == $target && args[0] == FLTBOUNDS && args[1]->si_addr == 16/ { faults++; }' \
+    -n 'proc:::signal-handle /ppid == $target && args[0] == SIGKILL/ { killed++; }' \
+    -n "$(tell tried failed faults killed)"
+  said 0 "tried 3
+failed 3
+faults 2
+killed 5"
+}
+
+@test "a signal that ends its process is handled as that signal, not as the SIGKILL that the kernel makes of it" {
+  needs_types
+  run trace -c 'sh -c "sh -c \"kill -USR2 \\\$\\\$\""' -n 'proc:::signal-handle /ppid == $target/ { printf("%d\n", args[0]); }'
+  has 12
+  ! grep -qx 9 <<<"$output"
+}
+
+@test "proc:::exec-success is of the new program, with its arguments and its parent" {
+  needs_types
+  run trace -c 'sh -c "/bin/echo said; true"' -n 'proc:::exec-success /ppid == $target/ { printf("%s %s %d\n", execname, curpsinfo->pr_psargs, curpsinfo->pr_ppid == $target); }'
+  has "echo /bin/echo 1"
+}
+
+count_switches() {
+  run trace -x verbose -c "$PROGS/tasks switch" -n 'BEGIN { sleeps = preempts = 0; on = 0; }' \
+    -n 'proc:::exec-success /pid == $target/ { before_v = curthread->nvcsw; before_i = curthread->nivcsw; on = 1; }' \
+    -n 'sched:::sleep /on && tid == $target/ { sleeps++; } sched:::preempt /on && tid == $target/ { preempts++; }' \
+    -n 'syscall::write:entry /on && pid == $target && arg0 == 1/ { printf("slept %d %d preempted %d %d\n", sleeps, curthread->nvcsw - before_v, preempts, curthread->nivcsw - before_i); }'
+  [ "$status" -eq 0 ] || return 1
+  # The moment of reading lies between two switches, so both sides are of one moment.
+  awk '$1 == "slept" { n = 1; if ($2 != $3 || $5 != $6 || $2 < 500) bad = 1 } END { exit !n || bad }' <<<"$output" || { echo "$output"; return 1; }
+}
+
+@test "sched:::sleep and sched:::preempt count what /proc/PID/status does" {
+  needs_types
+  three_times count_switches
+}
+
+@test "a thread that is switched to has its own pid, name and variables in on-cpu" {
+  needs_types
+  run trace -c "$PROGS/tasks switch" -n 'BEGIN { on = off = back = other = 0; }' \
+    -n 'sched:::off-cpu /pid == $target/ { off++; self->gone = tid; }' \
+    -n 'sched:::on-cpu /pid == $target/ { on++; back += self->gone == tid; other += execname != "tasks" && execname != "tally"; self->gone = 0; }' \
+    -n 'END { printf("%d %d %d\n", on >= off - 1 && on <= off + 1 && off > 500, back >= on - 1, other); }'
+  [ "$(tail -n 1 <<<"$output")" = "1 1 0" ]
+}
+
+@test "stack() in on-cpu is where the thread that comes has slept" {
+  needs_types
+  run trace -c "$PROGS/tasks switch" -n 'sched:::on-cpu /pid == $target/ { @[stack()] = count(); }'
+  [ "$status" -eq 0 ]
+  has pipe_read
+}
+
+@test "the user stack of a thread that is switched to is refused, with where to take it" {
+  needs_types
+  run trace -n 'sched:::on-cpu { @[ustack()] = count(); }'
+  [ "$status" -ne 0 ]
+  has "line 1: sched:::on-cpu is about a thread whose memory the kernel has not switched to yet"
+}
+
+@test "sched:::wakeup tells who wakes whom" {
+  needs_types
+  run trace -c "$PROGS/tasks switch" -n 'BEGIN { n = 0; }' \
+    -n 'sched:::wakeup /pid == $target && args[1]->pr_ppid == $target && args[0]->pr_lwpid == args[1]->pr_pid/ { n++; } END { printf("%d\n", n > 500); }'
+  [ "$(tail -n 1 <<<"$output")" = 1 ]
+}
+
+@test "io:::start and io:::done count the requests and bytes of /sys/block" {
+  needs_types
+  local dev
+  dev=$(lsblk -ndo KNAME "$(df --output=source "$BATS_TEST_TMPDIR" | tail -n 1)" 2>/dev/null) && [ -r "/sys/block/$dev/stat" ] || skip "no block device below $BATS_TEST_TMPDIR"
+  # Others write, too: what ours wrote is among what the device says it wrote meanwhile, as is all that was traced.
+  read -r _ _ _ _ before _ sectors _ <"/sys/block/$dev/stat"
+  run trace -c "dd if=/dev/zero of=$BATS_TEST_TMPDIR/file bs=64k count=16 conv=fsync" \
+    -n 'BEGIN { started = ended = bytes = 0; }' \
+    -n 'io:::start /args[0]->b_flags & B_WRITE && args[0]->b_bcount && args[1]->dev_statname == "'"$dev"'"/ { started++; bytes += args[0]->b_bcount; }' \
+    -n 'io:::done /args[0]->b_flags & B_WRITE && args[0]->b_bcount && args[1]->dev_statname == "'"$dev"'"/ { ended++; }' \
+    -n "$(tell started ended bytes)"
+  read -r _ _ _ _ after _ written _ <"/sys/block/$dev/stat"
+  awk -v n=$((after - before)) -v b=$(((written - sectors) * 512)) '{ v[$1] = $2 } END { exit !(v["started"] >= 1 && v["ended"] <= n && v["bytes"] >= 1048576 && v["bytes"] <= b) }' <<<"$output" ||
+    { echo "$output; the device: $((after - before)) $(((written - sectors) * 512))"; return 1; }
+}
+
+# A device that nobody else uses: what /sys/block says of it is what the probes say, to the request and the byte.
+count_blocks() { # DEVICE
+  local dev=${1#/dev/} r s w v r2 s2 w2 v2
+  read -r r _ s _ w _ v _ <"/sys/block/$dev/stat"
+  run trace -c "sh -c 'dd if=/dev/zero of=$1 bs=64k count=100 oflag=direct && dd if=$1 of=/dev/null bs=16k count=200 iflag=direct'" \
+    -n 'BEGIN { reads = writes = got = put = ended = done = 0; }' \
+    -n 'io:::start /args[1]->dev_statname == "'"$dev"'" && args[0]->b_bcount && args[0]->b_flags & B_READ/ { reads++; got += args[0]->b_bcount; }' \
+    -n 'io:::start /args[1]->dev_statname == "'"$dev"'" && args[0]->b_bcount && args[0]->b_flags & B_WRITE/ { writes++; put += args[0]->b_bcount; }' \
+    -n 'io:::done /args[1]->dev_statname == "'"$dev"'" && args[0]->b_bcount/ { ended++; done += args[0]->b_bcount; }' \
+    -n "$(tell reads got writes put ended done)"
+  read -r r2 _ s2 _ w2 _ v2 _ <"/sys/block/$dev/stat"
+  [ "$status" -eq 0 ] && [ $((r2 - r)) -ge 200 ] && [ $((w2 - w)) -ge 100 ] || return 1
+  [ "$(grep -E '^(reads|got|writes|put|ended|done) ' <<<"$output")" = "reads $((r2 - r))
+got $(((s2 - s) * 512))
+writes $((w2 - w))
+put $(((v2 - v) * 512))
+ended $((r2 - r + w2 - w))
+done $(((s2 - s + v2 - v) * 512))" ] || { echo "$output; the device: $r $s $w $v, then $r2 $s2 $w2 $v2"; return 1; }
+}
+
+@test "io:::start and io:::done of a device that only the test uses are as many, and as many bytes, as /sys/block says" {
+  needs_types
+  local loop bad=0
+  truncate -s 16M "$BATS_TEST_TMPDIR/disk"
+  loop=$(losetup -f --show --direct-io=on "$BATS_TEST_TMPDIR/disk" 2>/dev/null) || skip "no loop device can be made"
+  three_times count_blocks "$loop" || bad=1 # who looks at new devices (udev) reads them once
+  losetup -d "$loop"
+  [ $bad -eq 0 ]
+}
+
+@test "vminfo:::as_fault counts the page faults of a program" {
+  needs_types
+  "$TALLY" trace -l -n vminfo:::as_fault >/dev/null 2>&1 || skip "this kernel has no tracepoint of page faults"
+  run trace -c "$PROGS/pf 1000" -n 'BEGIN { n = 0; } vminfo:::as_fault /pid == $target/ { n += arg0; } END { printf("%d\n", n >= 1000 && n < 3000); }'
+  [ "$(tail -n 1 <<<"$output")" = 1 ]
+}
+
+@test "what Linux has no tracepoint for is not listed, and asking for it says what is missing" {
+  needs_types
+  run "$TALLY" trace -l -P sched
+  if ! "$TALLY" trace -l -n 'fbt::vfs_write:' >/dev/null 2>&1; then
+    ! [[ "$output" == *tick* ]]
+    run trace -n 'sched:::tick { }'
+    [ "$status" -eq 1 ]
+    has "sched: tick requires a probe at a function of the kernel (CONFIG_FUNCTION_TRACER), which this kernel has not"
+    run trace -n 'lockstat:::adaptive-acquire { }'
+    has "lockstat: adaptive-acquire requires a probe at the return of a function of the kernel (fexit: CONFIG_FUNCTION_TRACER), which this kernel has not"
+  fi
+  run trace -n 'vminfo:::zfod { }'
+  has "vminfo: zfod requires"
+  run trace -n 'proc:::exti { }'
+  has 'proc: no probe "exti"; did you mean exit?'
+}
+
+@test "an argument that differs among the probes of a clause is refused, its condition is not" {
+  needs_types
+  run trace -n 'proc:::create, proc:::exit { trace(arg0); }'
+  [ "$status" -eq 1 ]
+  has "arg0 is not the same thing in all probes"
+  trace -e -n 'proc:::, sched::: { @[probename] = count(); }'
+}
+
+@test "-lv tells arguments as D documents them" {
+  needs_types
+  run "$TALLY" trace -lvn sched:::off-cpu
+  has "args[0]: lwpsinfo_t *"
+  has "args[1]: psinfo_t *"
+  run as_dtrace -lvn sched:::off-cpu
+  ! [[ "$output" == *tracepoint* ]]
+}
+
+@test "tcp counts exactly the connections that a program makes, accepts, and is refused" {
+  needs_types
+  local family host
+  for family in 4 -6; do
+    host=127.0.0.1
+    [ $family = 4 ] || host=::1
+    [ $family = 4 ] || grep -q . /proc/net/if_inet6 2>/dev/null || continue
+    run trace -c "$PROGS/packets ${family#4} connect" -n 'BEGIN { asked = made = taken = refused = closed = right = 0; }' \
+      -n 'tcp:::connect-request /pid == $target/ { asked++; }' \
+      -n 'tcp:::connect-established /pid == $target/ { made++; right += args[2]->ip_saddr == "'$host'" && args[4]->tcp_sport == args[3]->tcps_rport && args[3]->tcps_state == TCP_STATE_ESTABLISHED && args[5]->tcps_state == TCP_STATE_SYN_SENT; }' \
+      -n 'tcp:::accept-established /pid == $target/ { taken++; right += args[3]->tcps_laddr == "'$host'" && args[4]->tcp_dport == args[3]->tcps_lport; }' \
+      -n 'tcp:::connect-refused /pid == $target/ { refused++; }' \
+      -n "$(tell asked made taken refused right)"
+    said 0 "asked 6
+made 5
+taken 5
+refused 1
+right 10" || { echo "$family"; return 1; }
+  done
+}
+
+@test "the name of another process is text wherever it stands, though the kernel's characters are unsigned" {
+  needs_types
+  run trace -c "sh -c 'kill -WINCH \$\$'" -n 'proc:::signal-send /pid == $target && args[2] == SIGWINCH/ { @[args[1]->pr_fname] = count(); self->s[args[1]->pr_fname] = 1; printf("<%s> %d\n", args[1]->pr_fname, self->s["sh"]); } END { printa("%s %@d\n", @); }'
+  said 0 "<sh> 1
+sh 1"
+}
+
+@test "udp, ip and tcp count exactly the packets that a program sends to itself, with the fields of their headers" {
+  needs_types
+  local family host version
+  for family in 4 -6; do
+    host=127.0.0.1 version=4
+    [ $family = 4 ] || host=::1 version=6
+    [ $family = 4 ] || grep -q . /proc/net/if_inet6 2>/dev/null || continue
+    # What is received on the loopback device is so in the thread that sends, or in one that works for its CPU: so not by pid.
+    run trace -c "$PROGS/packets ${family#4} send" \
+      -n 'udp:::send /pid == $target && args[4]->udp_length == 41/ { @[args[4]->udp_dport, "udp sent"] = count(); @bad = sum(args[2]->ip_saddr != "'$host'" || args[2]->ip_plength != 41 || args[2]->ip_ver != '$version' || args[3]->udps_rport != args[4]->udp_dport || args[3]->udps_raddr != "'$host'" || args[3]->udps_lport != args[4]->udp_sport); }' \
+      -n 'udp:::receive /args[4]->udp_length == 41/ { @[args[4]->udp_dport, "udp received"] = count(); }' \
+      -n 'ip:::send /pid == $target && (args[4]->ipv4_protocol == IPPROTO_UDP || args[5]->ipv6_nexthdr == IPPROTO_UDP)/ { @[0, "ip sent"] = count(); @bad = sum(args[3]->if_name != "lo" || !args[3]->if_local || args[4]->ipv4_ver + args[5]->ipv6_ver != '$version'); }' \
+      -n 'tcp:::send /pid == $target/ { @[args[4]->tcp_dport, args[4]->tcp_flags & TH_SYN ? "S" : args[4]->tcp_flags & TH_FIN ? "F" : args[4]->tcp_flags & TH_PUSH ? "P" : "."] = count(); }' \
+      -n 'tcp:::receive /args[2]->ip_daddr == "'$host'" && args[2]->ip_plength == args[4]->tcp_offset + 5/ { @[args[4]->tcp_dport, "tcp received"] = count(); }' \
+      -n 'END { printa("%d %s %@d\n", @); printa("bad %@d\n", @bad); }'
+    [ "$status" -eq 0 ]
+    has "bad 0"
+    read -r _ udp tcp < <(grep ports <<<"$output")
+    for want in "$udp udp sent 20" "$udp udp received 20" "0 ip sent 20" "$tcp S 1" "$tcp F 1" "$tcp P 5" "$tcp tcp received 5"; do
+      grep -qx "$want" <<<"$output" || { echo "$family: not '$want' in: $output"; return 1; }
+    done
+  done
+}

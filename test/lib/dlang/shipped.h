@@ -1,0 +1,10 @@
+/* shipped.h: the D libraries that tally brings, for tests and fuzz targets of the compiler that run from the project's root. */
+#ifndef TALLY_TEST_SHIPPED_H
+#define TALLY_TEST_SHIPPED_H
+
+#include "dlang/dlang.h"
+
+/* The i-th file of lib/tally/d, read once; false past the last, and where there are none. */
+bool shipped_library(uint32_t i, struct d_library *ret);
+
+#endif
