@@ -22,7 +22,7 @@ function file_ends() {
   if (file == "") return
   for (l = 1; l <= lines; l++) all = all raw[l] "\n"
   if (edits != "") apply()
-  else list()
+  else mutants_list()
 }
 
 function apply(   list, one, count, at, k, out) {
@@ -99,9 +99,9 @@ function row(l, edit, change,   text, key) {
   printf "%s\t%d\t%s\t%s%s\t%s\n", file, l, edit, change, (++seen[key] > 1 ? " #" seen[key] : ""), text
 }
 
-function at(l, col, len, text) { return (start[l] + col - 1) ":" len ":" text }
+function edit_of(l, col, len, text) { return (start[l] + col - 1) ":" len ":" text }
 
-function list(   l, body, before, split_seen) {
+function mutants_list(   l, body, before, split_seen) {
   open = 0
   for (l = 1; l <= lines; l++) code[l] = mask_line(raw[l])
   split("", seen)
@@ -125,19 +125,19 @@ function list_operators(l,   s, col, len, op) {
   for (col = 1; match(substr(s, col), / [-<>=!&|+]+ /); col += RSTART + RLENGTH - 2) {
     len = RLENGTH - 2
     op = substr(s, col + RSTART, len)
-    if (op in swap) row(l, at(l, col + RSTART, len, swap[op]), op " to " swap[op])
+    if (op in swap) row(l, edit_of(l, col + RSTART, len, swap[op]), op " to " swap[op])
   }
   for (col = 1; match(substr(s, col), /![A-Za-z_(*]/); col += RSTART)
-    row(l, at(l, col + RSTART - 1, 1, ""), "! dropped")
+    row(l, edit_of(l, col + RSTART - 1, 1, ""), "! dropped")
 }
 
 function list_words(l,   s, col, word) {
   s = " " code[l] " "
   for (col = 1; match(substr(s, col), /[^A-Za-z0-9_](true|false|continue)[^A-Za-z0-9_]/); col += RSTART + RLENGTH - 2) {
     word = substr(s, col + RSTART, RLENGTH - 2)
-    if (word == "true") row(l, at(l, col + RSTART - 1, 4, "false"), "true to false")
-    else if (word == "false") row(l, at(l, col + RSTART - 1, 5, "true"), "false to true")
-    else row(l, at(l, col + RSTART - 1, 8, "break"), "continue to break")
+    if (word == "true") row(l, edit_of(l, col + RSTART - 1, 4, "false"), "true to false")
+    else if (word == "false") row(l, edit_of(l, col + RSTART - 1, 5, "true"), "false to true")
+    else row(l, edit_of(l, col + RSTART - 1, 8, "break"), "continue to break")
   }
 }
 
@@ -150,7 +150,7 @@ function list_numbers(l,   s, col, number, declared) {
     if (declared && substr(s, col + RSTART - 1, 1) == "[") continue
     sub(/[uUlL]+$/, "", number)
     if (number <= 4096 && (number == "0" || number !~ /^0/))
-      row(l, at(l, col + RSTART - 1, length(number), number + 1), number " to " number + 1)
+      row(l, edit_of(l, col + RSTART - 1, length(number), number + 1), number " to " number + 1)
   }
 }
 
@@ -159,7 +159,7 @@ function list_checks(l,   s, col, here) {
   for (col = 1; match(substr(s, col), /[^A-Za-z0-9_]if \(/); col += RSTART + 2) {
     here = col + RSTART + 2
     if (find_close(l, here))
-      row(l, at(l, here, 1, "((") "\001" (start[close_line] + close_col - 1) ":1:) && 0)", "if never taken")
+      row(l, edit_of(l, here, 1, "((") "\001" (start[close_line] + close_col - 1) ":1:) && 0)", "if never taken")
   }
 }
 
