@@ -2,7 +2,8 @@
  * hvsock: what a hypercall costs through a socket.
  *
  *	hvsock batch [power]   "million calls/s" of one client that sends batches
- *	hvsock trip [power]    "us per call, us per bare round trip" of 72 and 64 bytes, each between two processes
+ *	hvsock trip [power]    "us per call, us per bare round trip" of 72 and 64 bytes, each between two processes on one CPU:
+ *			       a wake-up of another CPU takes ten times as long, and the scheduler would choose which of the two has it
  *	hvsock trap        "million traps/s, million traps/s with a hook that does nothing" under Unicorn: getting a
  *	                   register, in process; nothing is printed where there is no libunicorn
  *
@@ -12,6 +13,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -328,6 +330,16 @@ static void measure_traps(void)
 	printf("%.2f %.2f\n", best, best_empty);
 }
 
+static void stay_on_this_cpu(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	if (sched_setaffinity(0, sizeof(one), &one) < 0)
+		fail("no CPU of its own");
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "batch";
@@ -341,6 +353,8 @@ int main(int argc, char **argv)
 		measure_traps();
 		return 0;
 	}
+	if (!strcmp(what, "trip"))
+		stay_on_this_cpu();
 	is_power = argc > 2 && !strcmp(argv[2], "power");
 	pid = server();
 	if (local_connect(&c, at, 0, NULL, &e) < 0)

@@ -148,7 +148,7 @@ addresses() {
   local r former=${FORMER:-}/build/tally
   bpf_row '@[execname] = count();' 53
   bpf_row '@[pid, arg1] = sum(cpu);' 57
-  bpf_row 'printf("%d %s", pid, execname);' 45
+  bpf_row 'printf("%d %s", pid, execname);' 47 # 45, and two that clear what the kernel's helper leaves behind the NUL
   rm -f "$work"/*.wall "$work"/*.firing
   [ -x "$former" ] || former=
   for r in $(seq "$rounds"); do

@@ -304,7 +304,7 @@ share() { awk -v a="$1" -v b="$2" '$0 ~ a { x += $NF } $0 ~ b { y += $NF } END {
 
 @test "over 20 runs of loading, mapping, forking, exec and used ids the shares are the program's own, within the error of sampling" {
   needs_bpf
-  local turn ours n perfs=- sum=0 all=0 perf= a='(plugin|image)_a_touch' b='(plugin|image)_b_touch'
+  local turn ours n perfs=- sum=0 all=0 short=0 perf= a='(plugin|image)_a_touch' b='(plugin|image)_b_touch'
   command -v perf >/dev/null && perf="perf record -q -e page-faults:u -c 7 -o $BATS_TEST_TMPDIR/perf.data --"
   for turn in {1..20}; do
     run --separate-stderr "$TALLY" trace -x dcpc_min_overflow=1 -qn 'cpc:::page_faults-user-7 /execname == "reuse" || execname == "image_a" || execname == "image_b"/ { @[ufunc(arg1)] = count(); }' \
@@ -315,7 +315,12 @@ share() { awk -v a="$1" -v b="$2" '$0 ~ a { x += $NF } $0 ~ b { y += $NF } END {
     [ -z "$perf" ] || read -r perfs _ < <(perf script -i "$BATS_TEST_TMPDIR/perf.data" -F ip,sym 2>/dev/null | sed 's/$/ 1/' |
       share "$a" "$b")
     echo "# run $turn: of $n faults plugin_a has $ours (truth 0.6667), by perf $perfs" >&3
-    [ "$n" -ge 1000 ]                                        # of 18,000 / 7; the kernel throttles some
+    if [ "$n" -lt 1000 ]; then                               # of 18,000 / 7; the kernel throttles some
+      head -40 <<<"$output"$'\n'"$stderr" | sed 's/^/# /' >&3
+      short=$((short + 1))
+      [ "$short" -eq 1 ] || return 1                         # a kernel may have throttled nearly all once
+      continue
+    fi
     awk -v p="$ours" -v n="$n" 'BEGIN { e = p - 2 / 3; if (e < 0) e = -e; exit !(e <= 3.3 * sqrt(2 / 9 / n)) }'
     sum=$(awk "BEGIN { print $sum + $ours * $n }")
     all=$((all + n))
