@@ -153,6 +153,21 @@ end" ]
   ! grep -vE '^[^ ].* [0-9]+$' "$BATS_TEST_TMPDIR/cpu.folded" || return 1
 }
 
+@test "folded stacks: what the program prints goes to standard output, with one word about it" {
+  folded=$BATS_TEST_TMPDIR/x.folded
+  run --separate-stderr "$TALLY" trace --on vm -qo "$folded" \
+    -n 'BEGIN { printf("one\n"); @a["k"] = sum(2); @a["k"] = sum(3); @b = count(); @c = max(4); printf("two\n"); exit(0); } END { printa(@a); }'
+  [ "$status" -eq 0 ]
+  [ "$output" = "one
+two" ]
+  [ "$stderr" = "tally: $folded holds the aggregations; what the program prints goes to standard output
+tally: @c is left out: max() of a caller is not the sum of that of its callees" ]
+  [ "$(cat "$folded")" = "@a;k 5
+@b 1" ]
+  run "$TALLY" trace --on vm -lo "$folded" -n BEGIN
+  said 2 "tally: -o $folded holds aggregations: -l needs a file of another suffix, such as .txt"
+}
+
 @test "an image that is not permitted ends with status 4 and names the capability" {
   needs_bpf
   command -v setpriv >/dev/null || skip "no setpriv"

@@ -35,6 +35,7 @@ struct an_value {
 	const char *const *frame;
 	uint32_t nframes;
 	const char *const *func;
+	const char *const *file; /* the path of each frame's module; NULL, or single NULLs: it is not known */
 };
 
 /* ---- records ------------------------------------------------------------------- */
@@ -113,10 +114,10 @@ void an_json_value(struct buf *to, const struct an_value *v);
  * Histograms have "buckets":[{"from":..,"to":..,"count":..}] in place of "value": those that are not
  * empty; from and to are inclusive, null where there is no bound. */
 void an_json_agg(struct buf *to, const struct an_agg *a);
-/* Folded stacks (flame graph input), a line for each row: the keys that are no stacks, then the frames
- * of user stacks, then of kernel stacks, each outermost first, joined by ';'; a blank; the value
- * (histograms: the total count).  Rows without a stack are kept. */
-void an_folded_agg(struct buf *to, const struct an_agg *a);
+/* Folded stacks (flame graph input), a line for each path of the trees, which are sorted: names joined by ';'; a blank; the
+ * value.  Of several trees a path begins with the label of its own. */
+struct an_flame;
+void an_folded_put(struct buf *to, const struct an_flame *f);
 
 /* ---- listing ------------------------------------------------------------------- */
 void an_list_header(struct buf *to);

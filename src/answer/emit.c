@@ -29,6 +29,7 @@ void an_emit_close(struct an_emit *e)
 {
 	buf_free(&e->data);
 	buf_free(&e->tmp);
+	an_flame_free(&e->flame);
 	mem_free(e->flow);
 	e->flow = NULL;
 	e->nflow = e->capflow = 0;

@@ -12,6 +12,7 @@
 #define TALLY_ANSWER_EMIT_H
 
 #include "answer/answer.h"
+#include "answer/flame.h"
 #include "answer/page.h"
 
 struct an_emit;
@@ -94,10 +95,16 @@ struct an_ops {
 	/* Words said beside the answers, and what happened or was lost. */
 	void (*note)(struct an_emit *e, const char *s, size_t n);
 	void (*event)(struct an_emit *e, const struct an_event *v, const char *words, size_t n);
+	/*
+	 * A form whose answer is one document, of aggregations, which is written when the run is over; NULL: it is none. What
+	 * firings print is text in e->to, which is for people, and no part of the document.
+	 */
+	void (*finish)(struct an_emit *e, struct buf *to);
 	/* A page; NULL: this is no form of pages. */
 	void (*page)(struct an_emit *e, const struct an_page *p);
 	bool roomy;    /* there is room for pictures and long tables: it is no terminal's */
 	bool again;    /* aggregations that a firing printed follow, too */
+	bool files;    /* it has the files of frames */
 	bool programs; /* it is read by programs: they get every row and figure, and each one whole */
 };
 struct an_emit {
@@ -118,6 +125,8 @@ struct an_emit {
 	struct buf data;
 	uint32_t ndata;
 	uint32_t *flow, nflow, capflow; /* flowindent: how deep each CPU is in */
+	/* of a document */
+	struct an_flame flame;
 	/* of the table that is written */
 	size_t *width;
 	struct buf tmp;

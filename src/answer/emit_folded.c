@@ -1,16 +1,58 @@
-/* emit_folded.c: answers of a trace as folded stacks: aggregations alone. */
+/* emit_folded.c: answers of a trace as folded stacks: aggregations, merged; what the program prints goes where people read. */
 #include "answer/emit_int.h"
 
-static void folded_rest(struct an_emit *e)
+void an_flame_agg(struct an_emit *e, const struct an_agg *a)
 {
-	(void)e;
+	struct buf words = { 0 };
+
+	if (an_flame_takes(a)) {
+		an_flame_add(&e->flame, a);
+	} else {
+		an_flame_label(&words, a);
+		buf_printf(&words, " is left out: %s() of a caller is not the sum of that of its callees",
+			   an_agg_function(a->fn));
+		e->to->failed |= words.failed;
+		an_say_note(e, words.p ? words.p : "", words.n);
+		buf_free(&words);
+	}
+	e->to->failed |= e->flame.failed;
 }
 
-static void folded_agg(struct an_emit *e, const struct an_agg *a)
+void an_flame_end(struct an_emit *e)
 {
-	an_folded_agg(e->to, a);
+	for (uint32_t i = 0; i < e->flame.ntrees; i++) {
+		const struct an_flame_tree *t = &e->flame.tree[i];
+		struct buf words = { 0 };
+
+		if (!t->negative)
+			continue;
+		buf_printf(&words, "%llu row%s of %s left out: a sum below 0 has no width",
+			   (unsigned long long)t->negative, t->negative == 1 ? "" : "s", t->label);
+		e->to->failed |= words.failed;
+		e->ops->note(e, words.p ? words.p : "", words.n);
+		buf_free(&words);
+	}
+	an_flame_sort(&e->flame);
+}
+
+static void folded_finish(struct an_emit *e, struct buf *to)
+{
+	an_flame_end(e);
+	an_folded_put(to, &e->flame);
 }
 
 const struct an_ops an_folded_ops = {
-	.rest = folded_rest, .agg = folded_agg, .note = an_say_note, .event = an_say_event, .again = true
+	.fire = an_text_fire,
+	.trace = an_text_trace,
+	.stack = an_text_stack,
+	.print = an_text_print,
+	.typed = an_text_typed,
+	.printa = an_printa_later,
+	.fired = an_text_fired,
+	.rest = an_rest_nothing,
+	.agg = an_flame_agg,
+	.note = an_say_note,
+	.event = an_say_event,
+	.finish = folded_finish,
+	.again = true,
 };

@@ -182,7 +182,7 @@ static void text_fire_indented(struct an_emit *e, const struct an_firing *f)
 		*depth += 2;
 }
 
-static void text_fire(struct an_emit *e, const struct an_firing *f)
+void an_text_fire(struct an_emit *e, const struct an_firing *f)
 {
 	if (e->quiet)
 		return;
@@ -201,22 +201,22 @@ static void text_fire(struct an_emit *e, const struct an_firing *f)
 		an_prefix(e->to, f->cpu, f->id, f->func, f->name);
 }
 
-static void text_trace(struct an_emit *e, const struct an_value *v)
+void an_text_trace(struct an_emit *e, const struct an_value *v)
 {
 	an_trace(e->to, v, e->quiet);
 }
 
-static void text_stack(struct an_emit *e, const struct an_value *v)
+void an_text_stack(struct an_emit *e, const struct an_value *v)
 {
 	an_stack(e->to, v, e->stackindent);
 }
 
-static void text_print(struct an_emit *e, const struct fmt *f, const struct an_value *v, uint32_t n)
+void an_text_print(struct an_emit *e, const struct fmt *f, const struct an_value *v, uint32_t n)
 {
 	an_printf(e->to, f, v, n);
 }
 
-static void text_typed(struct an_emit *e, const struct shape *s, const uint64_t *pointer, const void *bytes, uint32_t n)
+void an_text_typed(struct an_emit *e, const struct shape *s, const uint64_t *pointer, const void *bytes, uint32_t n)
 {
 	an_print_typed(e->to, s, pointer, bytes, n);
 }
@@ -230,11 +230,24 @@ static int text_printa(struct an_emit *e, const struct an_printa *p, struct err 
 	return an_agg_printa(e->to, p->f, p->agg, p->n, e->stackindent, &p->sort, err);
 }
 
-static void text_fired(struct an_emit *e, const struct an_firing *f)
+void an_text_fired(struct an_emit *e, const struct an_firing *f)
 {
 	(void)f;
 	if (!e->quiet)
 		buf_putc(e->to, '\n');
+}
+
+int an_printa_later(struct an_emit *e, const struct an_printa *p, struct err *err)
+{
+	(void)e;
+	(void)p;
+	(void)err;
+	return 0;
+}
+
+void an_rest_nothing(struct an_emit *e)
+{
+	(void)e;
 }
 
 /* dtrace(1) ends with an empty line, also with -q. */
@@ -272,13 +285,13 @@ const struct an_ops an_text_ops = {
 	.begin = text_begin,
 	.record = text_record,
 	.end = text_end,
-	.fire = text_fire,
-	.trace = text_trace,
-	.stack = text_stack,
-	.print = text_print,
-	.typed = text_typed,
+	.fire = an_text_fire,
+	.trace = an_text_trace,
+	.stack = an_text_stack,
+	.print = an_text_print,
+	.typed = an_text_typed,
 	.printa = text_printa,
-	.fired = text_fired,
+	.fired = an_text_fired,
 	.rest = text_rest,
 	.agg = text_agg,
 	.note = an_say_note,

@@ -1,5 +1,6 @@
 /* json_test.c: JSON lines and folded stacks of the same aggregations. */
 #include "answer/test_int.h"
+#include "answer/flame.h"
 
 #define KEYS(...)                                 \
 	(const struct an_value[]){ __VA_ARGS__ }, \
@@ -11,11 +12,11 @@
 		an_json_agg(&b_, agg);  \
 		assert_text(&b_, want); \
 	} while (0)
-#define ASSERT_FOLDED(agg, want)         \
-	do {                             \
-		struct buf b_ = { 0 };   \
-		an_folded_agg(&b_, agg); \
-		assert_text(&b_, want);  \
+#define ASSERT_FOLDED(agg, want)        \
+	do {                            \
+		struct buf b_ = { 0 };  \
+		put_folded(&b_, agg);   \
+		assert_text(&b_, want); \
 	} while (0)
 #define ASSERT_VALUE(want, ...)                                    \
 	do {                                                       \
@@ -26,6 +27,16 @@
 
 static const char *const user[] = { "a.out`leaf+0x12", "a.out`main+0x4" }, *const user_func[] = { "a.out`leaf", NULL };
 static const char *const kernel[] = { "vmlinux`clear_page+0x1", "vmlinux`do_fault;x" };
+
+static void put_folded(struct buf *to, const struct an_agg *a)
+{
+	struct an_flame f = { 0 };
+
+	an_flame_add(&f, a);
+	an_flame_sort(&f);
+	an_folded_put(to, &f);
+	an_flame_free(&f);
+}
 
 static void values_keep_their_types(void **state)
 {
@@ -97,8 +108,8 @@ static void folded_stacks_start_with_who_and_end_in_the_kernel(void **state)
 		{ KEYS(SYM(SLOT_KFUNC, "vmlinux`f", 1), { .kind = SLOT_UADDR, .i = 0x10 }), .sum = 1 },
 	};
 	const struct an_agg a = { .name = "", .fn = AGG_COUNT, .row = rows, .nrows = COUNT(rows) };
-	ASSERT_FOLDED(&a, "my:sh?;7;a.out`main+0x4;a.out`leaf;vmlinux`do_fault:x;vmlinux`clear_page+0x1 12\n"
-			  "idle 2\n"
+	ASSERT_FOLDED(&a, "idle 2\n"
+			  "my:sh?;7;a.out`main+0x4;a.out`leaf;vmlinux`do_fault:x;vmlinux`clear_page+0x1 12\n"
 			  "vmlinux`f;0x10 1\n");
 }
 
@@ -121,7 +132,7 @@ static void running_out_of_memory_is_remembered(void **state)
 		struct buf b = { 0 };
 		mem_fail_at(n);
 		an_json_agg(&b, &a);
-		an_folded_agg(&b, &a);
+		put_folded(&b, &a);
 		bool failed = mem_failed();
 		mem_fail_at(0);
 		assert_int_equal(b.failed, failed);

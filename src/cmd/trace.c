@@ -77,6 +77,23 @@ static int put_answer(void *arg, const char *text, size_t n)
 	return 0;
 }
 
+/* What the program prints, where -o's file is one document of aggregations. */
+static int put_print(void *arg, const char *text, size_t n)
+{
+	struct trace *c = arg;
+	const int fd = c->fd;
+	int rc;
+
+	if (!c->prints)
+		complain(c->cx, "%s holds the aggregations; what the program prints goes to standard output",
+			 c->output);
+	c->prints = true;
+	c->fd = STDOUT_FILENO;
+	rc = put_answer(c, text, n);
+	c->fd = fd;
+	return rc;
+}
+
 static int put_note(void *arg, const char *text, size_t n)
 {
 	struct trace *c = arg;
@@ -391,6 +408,12 @@ static int trace_choose_form(struct trace *c)
 	return status;
 }
 
+/* Whether -o's file is one document of aggregations: it has no place for lists, and what the program prints goes elsewhere. */
+static bool trace_has_document(const struct trace *c)
+{
+	return c->o.format == TALLY_FORMAT_FOLDED;
+}
+
 /* `first` is the argument behind the options: who leaves -s out has the script there. */
 static int trace_check_options(struct trace *c, const char *first)
 {
@@ -408,6 +431,9 @@ static int trace_check_options(struct trace *c, const char *first)
 	status = trace_choose_form(c);
 	if (status != GO_ON)
 		return status;
+	if (trace_has_document(c) && (c->list || c->dump))
+		return refuse_usage(c->cx, "-o %s holds aggregations: %s needs a file of another suffix, such as .txt",
+				    c->output, c->list ? "-l" : "--dump");
 	if (c->on_file && (c->command || c->process))
 		return refuse_usage(c->cx,
 				    "--on FILE cannot be combined with -c or -p: a file has no process to trace");
@@ -428,11 +454,12 @@ static int open_output(struct trace *c)
 
 static int open_trace(struct trace *c)
 {
-	if (isatty(c->fd))
+	if (isatty(trace_has_document(c) ? STDOUT_FILENO : c->fd))
 		c->o.flags |= TALLY_TRACE_TERMINAL;
 	c->o.size = sizeof(c->o);
 	c->o.out = put_answer;
 	c->o.note = put_note;
+	c->o.print = put_print;
 	c->o.arg = c;
 	c->o.flags |= (c->cx->borrowed ? TALLY_TRACE_HARMLESS : 0) | (trace_is_dtrace(c) ? TALLY_TRACE_COMPAT : 0);
 	if (trace_is_dtrace(c) && getenv("_DTRACE_TESTING")) /* what test suites of dtrace(1) set */

@@ -27,6 +27,7 @@ struct trace {
 	bool list, verbose, compile_only, json, on_file;
 	bool help, header, object;       /* header: help with a script */
 	bool behind_script;              /* --on was given behind -s, too */
+	bool prints;                     /* the program printed, and it was said where that goes */
 	int fd;                          /* where answers go */
 	const volatile int *interrupted; /* a signal came */
 	int write_error;                 /* errno of the write that failed, or 0 */

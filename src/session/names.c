@@ -111,7 +111,7 @@ static uint32_t frames_of_dispatch(struct tally_trace *t, const uint64_t *pc, ui
 }
 
 static int name_frame(struct tally_trace *t, struct arena *a, const uint64_t *where, uint64_t pc, const char **frame,
-		      const char **func)
+		      const char **func, const char **file)
 {
 	struct sym_name name = { 0 };
 	uint32_t len;
@@ -126,6 +126,8 @@ static int name_frame(struct tally_trace *t, struct arena *a, const uint64_t *wh
 	buf_clear(&t->tmp);
 	sym_text(&name, pc, false, &t->tmp);
 	*func = names_keep_text(t, a, &len);
+	if (file)
+		*file = name.path;
 	return *frame && *func ? 0 : -TALLY_ENOMEM;
 }
 
@@ -136,7 +138,7 @@ static int stack_value(struct tally_trace *t, struct arena *a, const struct slot
 	const uint64_t *where = user ? w : NULL;
 	uint64_t pc[MAX_FRAMES];
 	uint32_t n, most = (s->size - (user ? SLOT_WHERE_BYTES : 0)) / 8;
-	const char **frame, **func;
+	const char **frame, **func, **file;
 
 	w += user ? SLOT_WHERE_BYTES / 8 : 0;
 	if (most > MAX_FRAMES)
@@ -159,13 +161,15 @@ static int stack_value(struct tally_trace *t, struct arena *a, const struct slot
 			n = i;
 	frame = arena_alloc(a, (n + 1) * sizeof(*frame));
 	func = arena_alloc(a, (n + 1) * sizeof(*func));
-	if (!frame || !func)
+	file = t->emit.ops->files ? arena_alloc(a, (n + 1) * sizeof(*file)) : NULL;
+	if (!frame || !func || (t->emit.ops->files && !file))
 		return -TALLY_ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
-		if (name_frame(t, a, where, pc[i], &frame[i], &func[i]) < 0)
+		if (name_frame(t, a, where, pc[i], &frame[i], &func[i], file ? &file[i] : NULL) < 0)
 			return -TALLY_ENOMEM;
 	v->frame = frame;
 	v->func = func;
+	v->file = file;
 	v->nframes = n;
 	return 0;
 }
@@ -199,7 +203,7 @@ int slot_value(struct tally_trace *t, struct arena *a, const struct slot *s, con
 	*ret = (struct an_value){ .kind = s->kind,
 				  .width = s->width,
 				  .is_signed = s->is_signed,
-				  .visible = is_guarded(t),
+				  .visible = is_guarded(t) && !(in_key && t->emit.ops->finish),
 				  .raw = t->opt.v[OPT_rawbytes] };
 	switch (s->kind) {
 	case SLOT_INT:

@@ -428,7 +428,8 @@ static int check_destructive(struct tally_trace *t)
 
 void run_take_options(struct tally_trace *t)
 {
-	t->emit.quiet = is_quiet(t);
+	t->emit.quiet =
+		is_quiet(t) || t->emit.ops->finish; /* beside a document stands what the program prints, and no more */
 	t->emit.flowindent = t->opt.v[OPT_flowindent];
 	t->emit.unnumbered = t->o.flags & TALLY_TRACE_UNNUMBERED;
 	t->emit.stackindent = (uint32_t)t->opt.v[OPT_stackindent];
@@ -629,6 +630,7 @@ int run_stop(struct tally_trace *t)
 		trace_note(t, "%llu mappings of processes lost: some user symbols may be missing",
 			   (unsigned long long)sym_lost(t->sym));
 	mappings_report(t);
+	run_keep_error(&rc, trace_finish(t));
 	return rc < 0 && !t->err.code ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : rc;
 }
 

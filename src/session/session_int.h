@@ -281,6 +281,7 @@ int trace_flush(struct tally_trace *t); /* all of it */
 /* What is answered from now on goes to that file, which is emptied; "": back to where it went in the beginning. */
 int trace_redirect(struct tally_trace *t, const char *path);
 int trace_empty_file(struct tally_trace *t); /* of the last trace_redirect() */
+int trace_finish(struct tally_trace *t);     /* hands over the document of a form that has one: nothing follows it */
 /* A line of what dtrace(1) prints on stderr; in JSON {"type":"note","text":...} among the answers. */
 void trace_note(struct tally_trace *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void trace_note_buf(struct tally_trace *t, struct buf *text); /* and frees it */

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 struct result {
-	struct buf out, notes;
+	struct buf out, notes, printed;
 	char error[512], reason[512];
 	int rc, status;
 };
@@ -38,6 +38,12 @@ static int take_note(void *arg, const char *text, size_t n)
 {
 	buf_put(&((struct result *)arg)->notes, text, n);
 	buf_putc(&((struct result *)arg)->notes, '\n');
+	return 0;
+}
+
+static int take_print(void *arg, const char *text, size_t n)
+{
+	buf_put(&((struct result *)arg)->printed, text, n);
 	return 0;
 }
 
@@ -81,6 +87,7 @@ static void ask_keep(const struct ask *a, struct result *r, struct tally_trace *
 	struct tally_trace_opts o = { .size = sizeof(o),
 				      .out = take_out,
 				      .note = take_note,
+				      .print = take_print,
 				      .arg = r,
 				      .format = a->format,
 				      .flags = TALLY_TRACE_VM };
@@ -104,6 +111,7 @@ static void done(struct result *r)
 {
 	buf_free(&r->out);
 	buf_free(&r->notes);
+	buf_free(&r->printed);
 }
 
 static const char *text_of(const struct buf *b)
@@ -498,16 +506,37 @@ static void json_is_an_object_a_line(void **state)
 	done(&r);
 }
 
-static void folded_keeps_aggregations_alone(void **state)
+static void folded_is_of_aggregations_and_what_is_printed_goes_elsewhere(void **state)
 {
-	const struct ask a = { .script = "BEGIN { trace(42); @[\"k\"] = count(); printa(@); }",
-			       .format = TALLY_FORMAT_FOLDED,
-			       .options = { "quiet" } };
+	const struct ask a = {
+		.script = "BEGIN { trace(42); printf(\" %d\\n\", 7); @[\"k\"] = count(); printa(@); exit(0); }",
+		.format = TALLY_FORMAT_FOLDED
+	};
 	struct result r;
 
 	(void)state;
 	ask_keep(&a, &r, NULL);
 	assert_string_equal(text_of(&r.out), "k 1\n");
+	assert_string_equal(text_of(&r.printed), "42 7\n");
+	done(&r);
+}
+
+static void folded_leaves_out_what_does_not_add_up_and_says_so(void **state)
+{
+	const struct ask a = {
+		.script = "BEGIN { @a[1] = avg(2); @b[1] = sum(-1); @b[2] = sum(3); @c = max(1); exit(0); }",
+		.format = TALLY_FORMAT_FOLDED,
+		.options = { "quiet" }
+	};
+	struct result r;
+
+	(void)state;
+	ask_keep(&a, &r, NULL);
+	assert_string_equal(text_of(&r.out), "2 3\n");
+	assert_string_equal(text_of(&r.notes),
+			    "@a is left out: avg() of a caller is not the sum of that of its callees\n"
+			    "@c is left out: max() of a caller is not the sum of that of its callees\n"
+			    "1 row of @b left out: a sum below 0 has no width\n");
 	done(&r);
 }
 
@@ -992,7 +1021,8 @@ int main(void)
 		cmocka_unit_test(many_keys_are_merged),
 		cmocka_unit_test(walk_gives_each_row),
 		cmocka_unit_test(json_is_an_object_a_line),
-		cmocka_unit_test(folded_keeps_aggregations_alone),
+		cmocka_unit_test(folded_is_of_aggregations_and_what_is_printed_goes_elsewhere),
+		cmocka_unit_test(folded_leaves_out_what_does_not_add_up_and_says_so),
 		cmocka_unit_test(event_probes_are_refused_in_the_vm),
 		cmocka_unit_test(unknown_options_are_refused_by_name),
 		cmocka_unit_test(values_carry_units),

@@ -24,16 +24,32 @@
 
 int trace_flush(struct tally_trace *t)
 {
+	tally_write_fn *out = t->emit.ops->finish ? t->o.print : t->o.out;
 	int rc = 0;
 
 	if (t->out.failed)
 		return trace_nomem(t);
 	if (t->out.n && t->file.put)
 		rc = t->file.put(t->file.arg, t->out.p, t->out.n);
-	else if (t->out.n && t->o.out)
-		rc = t->o.out(t->o.arg, t->out.p, t->out.n);
+	else if (t->out.n && out)
+		rc = out(t->o.arg, t->out.p, t->out.n);
 	buf_clear(&t->out);
 	return rc < 0 ? trace_fail(t, TALLY_EIO, "failed to write the output") : 0;
+}
+
+int trace_finish(struct tally_trace *t)
+{
+	struct buf document = { 0 };
+	int rc = trace_flush(t);
+
+	if (t->emit.ops->finish)
+		t->emit.ops->finish(&t->emit, &document);
+	if (rc >= 0 && document.failed)
+		rc = trace_nomem(t);
+	if (rc >= 0 && document.n && t->o.out && t->o.out(t->o.arg, document.p, document.n) < 0)
+		rc = trace_fail(t, TALLY_EIO, "failed to write the output");
+	buf_free(&document);
+	return rc;
 }
 
 static void trace_file_close(struct tally_trace *t)

@@ -1,0 +1,245 @@
+/* flame_test.c: call trees: what is merged, what is refused, and the forms that are written from them. */
+#include "answer/test_int.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <tally/tally.h>
+
+#include "answer/emit_int.h"
+
+static const char *const user[] = { "a`leaf+0x12", "a`main+0x4" }, *const user_func[] = { "a`leaf", "a`main" };
+static const char *const other[] = { "a`leaf+0x99", "a`main+0x4" };
+static const char *const kernel[] = { "vmlinux`fault+0x1" }, *const kernel_func[] = { "vmlinux`fault" };
+
+#define KEYS(...) \
+	.key = (const struct an_value[]){ __VA_ARGS__ }, .nkeys = COUNT(((const struct an_value[]){ __VA_ARGS__ }))
+
+static void folded_of(struct buf *to, const struct an_agg *agg, uint32_t n)
+{
+	struct an_flame f = { 0 };
+
+	for (uint32_t i = 0; i < n; i++)
+		an_flame_add(&f, &agg[i]);
+	an_flame_sort(&f);
+	an_folded_put(to, &f);
+	an_flame_free(&f);
+}
+
+static void rows_of_equal_names_are_one(void **state)
+{
+	struct an_row rows[] = {
+		{ KEYS(STR("sh"), STACK(SLOT_USTACK, user, user_func)), .sum = 3 },
+		{ KEYS(STR("sh"), STACK(SLOT_USTACK, other, user_func)), .sum = 4 },
+		{ KEYS(STR("sh"), STACK(SLOT_USTACK, user, user_func), STACK(SLOT_KSTACK, kernel, kernel_func)),
+		  .sum = 5 },
+		{ KEYS(STR("sh")), .sum = 6 },
+		{ KEYS(STR("nothing")), .sum = 0 },
+	};
+	const struct an_agg a = { .name = "", .fn = AGG_COUNT, .row = rows, .nrows = COUNT(rows) };
+	struct buf b = { 0 };
+
+	(void)state;
+	folded_of(&b, &a, 1);
+	assert_text(&b, "sh 6\n"
+			"sh;a`main;a`leaf 7\n"
+			"sh;a`main;a`leaf;vmlinux`fault 5\n");
+}
+
+static void a_row_without_a_name_is_never_called_after_the_sign_of_aggregations(void **state)
+{
+	struct an_row nothing = { .sum = 2 }, empty = { KEYS({ .kind = SLOT_USTACK }), .sum = 9 };
+	const struct an_agg counted = { .name = "", .fn = AGG_COUNT, .row = &nothing, .nrows = 1 },
+			    stacks = { .name = "", .fn = AGG_SUM, .row = &empty, .nrows = 1 };
+	struct buf b = { 0 };
+
+	(void)state;
+	folded_of(&b, &counted, 1);
+	assert_text(&b, "count() 2\n");
+	folded_of(&b, &stacks, 1);
+	assert_text(&b, "[no stack] 9\n");
+}
+
+static void paths_of_several_aggregations_begin_with_their_own(void **state)
+{
+	struct an_row reads = { KEYS(STR("sh")), .sum = 2 }, all = { .sum = 7 };
+	const struct an_agg both[] = { { .name = "reads;", .fn = AGG_SUM, .row = &reads, .nrows = 1 },
+				       { .name = "", .fn = AGG_COUNT, .row = &all, .nrows = 1 } };
+	struct buf b = { 0 };
+
+	(void)state;
+	folded_of(&b, both, 2);
+	assert_text(&b, "@reads:;sh 2\n"
+			"count() 7\n");
+}
+
+static void a_frame_of_the_kernel_and_one_of_a_process_with_its_name_are_two(void **state)
+{
+	static const char *const name[] = { "f" };
+	struct an_row rows[] = { { KEYS(STACK(SLOT_USTACK, name, name)), .sum = 1 },
+				 { KEYS(STACK(SLOT_KSTACK, name, name)), .sum = 2 } };
+	const struct an_agg a = { .name = "", .fn = AGG_COUNT, .row = rows, .nrows = COUNT(rows) };
+	struct buf b = { 0 };
+
+	(void)state;
+	folded_of(&b, &a, 1);
+	assert_text(&b, "f 1\nf 2\n");
+}
+
+static void sums_stay_within_64_bits_and_those_below_0_are_counted(void **state)
+{
+	struct an_row rows[] = { { KEYS(STR("a")), .sum = INT64_MAX },
+				 { KEYS(STR("a")), .sum = 5 },
+				 { KEYS(STR("b")), .sum = -1 } };
+	struct an_agg a = { .name = "x", .fn = AGG_SUM, .value_signed = true, .row = rows, .nrows = COUNT(rows) };
+	struct an_flame f = { 0 };
+	struct buf b = { 0 };
+
+	(void)state;
+	an_flame_add(&f, &a);
+	an_flame_sort(&f);
+	an_folded_put(&b, &f);
+	assert_text(&b, "a 9223372036854775807\n");
+	assert_int_equal(f.tree[0].negative, 1);
+	an_flame_free(&f);
+	a.value_signed = false; /* a number of 64 bits */
+	folded_of(&b, &a, 1);
+	assert_text(&b, "a 9223372036854775807\nb 9223372036854775807\n");
+}
+
+static void what_does_not_add_up_has_no_tree(void **state)
+{
+	static const uint8_t takes[] = { AGG_COUNT, AGG_SUM, AGG_QUANTIZE, AGG_LQUANTIZE, AGG_LLQUANTIZE },
+			     refuses[] = { AGG_AVG, AGG_MIN, AGG_MAX, AGG_STDDEV };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(takes); i++)
+		assert_true(an_flame_takes(&(struct an_agg){ .fn = takes[i] }));
+	for (size_t i = 0; i < COUNT(refuses); i++)
+		assert_false(an_flame_takes(&(struct an_agg){ .fn = refuses[i] }));
+}
+
+/* ---- against a count of its own ----------------------------------------------------------- */
+
+#define STACKS 3000u
+#define DEPTH 9u
+
+/* Random stacks over a few names: their sum by path, by brute force. */
+static void trees_agree_with_a_list_of_paths(void **state)
+{
+	static const char *const names[] = { "f", "g", "h", "i" };
+	const char **frame = mem_alloc(STACKS * DEPTH * sizeof(*frame));
+	struct an_value *key = mem_alloc(STACKS * sizeof(*key));
+	struct an_row *row = mem_alloc(STACKS * sizeof(*row));
+	struct an_agg a = { .name = "", .fn = AGG_COUNT, .row = row, .nrows = STACKS };
+	struct an_flame f = { 0 };
+	uint32_t seed = 1, depth, stacks = 0;
+	int64_t all = 0, *total;
+
+	(void)state;
+	for (uint32_t i = 0; i < STACKS; i++) {
+		seed = seed * 1664525 + 1013904223;
+		key[i] = (struct an_value){ .kind = SLOT_USTACK,
+					    .frame = &frame[i * DEPTH],
+					    .func = &frame[i * DEPTH],
+					    .nframes = 1 + (seed >> 16) % DEPTH };
+		for (uint32_t k = 0; k < key[i].nframes; k++) {
+			seed = seed * 1664525 + 1013904223;
+			frame[i * DEPTH + k] = names[(seed >> 20) % COUNT(names)];
+		}
+		row[i] = (struct an_row){ .key = &key[i], .nkeys = 1, .sum = 1 + seed % 7 };
+		all += row[i].sum;
+	}
+	an_flame_add(&f, &a);
+	an_flame_sort(&f);
+	total = mem_alloc((f.nnodes + 1) * sizeof(*total));
+	an_flame_totals(&f, total);
+	assert_int_equal(total[f.tree[0].root], all);
+	for (uint32_t at = an_flame_next(&f, &f.tree[0], 0, &depth); at;
+	     at = an_flame_next(&f, &f.tree[0], at, &depth)) {
+		const uint32_t next = f.node[at].next;
+		int64_t want = 0, below = 0;
+
+		if (next)
+			assert_true(f.name[f.node[at].name].rank < f.name[f.node[next].name].rank);
+		stacks += f.node[at].self > 0;
+		for (uint32_t i = 0; depth && i < STACKS; i++) {
+			uint32_t up = at, k = depth;
+
+			for (; k && k <= key[i].nframes; k--, up = f.node[up].parent)
+				if (strcmp(frame[i * DEPTH + key[i].nframes - k], f.name[f.node[up].name].text))
+					break;
+			below += k ? 0 : row[i].sum;
+			want += !k && key[i].nframes == depth ? row[i].sum : 0;
+		}
+		if (depth) {
+			assert_int_equal(f.node[at].self, want);
+			assert_int_equal(total[at], below);
+		}
+		if (stacks > 400) /* enough: the rest is alike */
+			break;
+	}
+	mem_free(total);
+	an_flame_free(&f);
+	mem_free(frame);
+	mem_free(key);
+	mem_free(row);
+}
+
+static void a_hundred_thousand_callees_of_one_function_take_no_longer_each(void **state)
+{
+	char name[16];
+	const char *frame[] = { name, "main" };
+	const struct an_value key = { .kind = SLOT_USTACK, .frame = frame, .func = frame, .nframes = 2 };
+	struct an_row row = { .key = &key, .nkeys = 1, .sum = 1 };
+	const struct an_agg a = { .name = "", .fn = AGG_COUNT, .row = &row, .nrows = 1 };
+	struct an_flame f = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		snprintf(name, sizeof(name), "f%d", i);
+		an_flame_add(&f, &a);
+	}
+	assert_false(f.failed);
+	assert_int_equal(f.nnodes, 100003);
+	assert_int_equal(f.tree[0].stacks, 100000);
+	an_flame_free(&f);
+}
+
+static void running_out_of_memory_is_remembered(void **state)
+{
+	struct an_row rows[] = { { KEYS(STR("sh"), STACK(SLOT_USTACK, user, user_func)), .sum = 3 } };
+	const struct an_agg a = { .name = "x", .fn = AGG_COUNT, .row = rows, .nrows = 1 };
+
+	(void)state;
+	for (long n = 1;; n++) {
+		struct buf b = { 0 };
+		bool failed;
+
+		mem_fail_at(n);
+		folded_of(&b, &a, 1);
+		failed = mem_failed();
+		mem_fail_at(0);
+		assert_int_equal(b.failed, failed);
+		buf_free(&b);
+		assert_int_equal(mem_live(), 0);
+		if (!failed)
+			break;
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_of_equal_names_are_one),
+		cmocka_unit_test(a_row_without_a_name_is_never_called_after_the_sign_of_aggregations),
+		cmocka_unit_test(paths_of_several_aggregations_begin_with_their_own),
+		cmocka_unit_test(a_frame_of_the_kernel_and_one_of_a_process_with_its_name_are_two),
+		cmocka_unit_test(sums_stay_within_64_bits_and_those_below_0_are_counted),
+		cmocka_unit_test(what_does_not_add_up_has_no_tree),
+		cmocka_unit_test(trees_agree_with_a_list_of_paths),
+		cmocka_unit_test(a_hundred_thousand_callees_of_one_function_take_no_longer_each),
+		cmocka_unit_test(running_out_of_memory_is_remembered),
+	};
+
+	return cmocka_run_group_tests_name("flame", tests, NULL, NULL);
+}
