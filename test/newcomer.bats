@@ -142,10 +142,10 @@ needs_terminal() { command -v script >/dev/null || skip "no script(1) to make a 
 
 # ---- trace -o ------------------------------------------------------------------------------------------------
 
-@test "trace -o x.html, x.svg and x.pdf write text under a name that says something else" {
-  for suffix in html svg pdf; do
+@test "trace -o x.svg, x.pdf and x.gz write text under a name that says something else" {
+  for suffix in svg pdf gz; do
     run vm -o "x.$suffix" -qn 'BEGIN { trace(1); exit(0); }'
-    said 2 "tally: -o x.$suffix: unknown suffix for trace (expected .json, .folded, .txt, .log, .out, .stacks); .folded is the input of flame graph tools"
+    said 2 "tally: -o x.$suffix: unknown suffix for trace (expected .json, .html, .htm, .folded, .pb.gz, .txt, .log, .out, .stacks); .html is a flame graph, .folded the input of tools for those"
     [ ! -e "x.$suffix" ]
   done
   for name in x.txt x.log x x.2 json x.folded x.stacks; do vm -o "$name" -qn 'BEGIN { trace(1); exit(0); }'; done

@@ -46,6 +46,7 @@ enum tally_format {
 	TALLY_FORMAT_FOLDED,    /* stacks, one a line, for flame graphs */
 	TALLY_FORMAT_HTML,      /* one page, which needs nothing else */
 	TALLY_FORMAT_PARQUET,
+	TALLY_FORMAT_PPROF, /* a profile of pprof, in gzip */
 };
 
 struct tally_trace_opts {
@@ -55,11 +56,12 @@ struct tally_trace_opts {
 						 * whole lines without the program's name; NULL: dropped */
 	void *arg;                /* for both */
 	const char *sysfs, *conf; /* fake tree and configuration for tests; NULL: the real ones */
-	uint32_t format;          /* TALLY_FORMAT_TEXT, _JSON, _FOLDED */
+	uint32_t format;          /* TALLY_FORMAT_TEXT, _JSON, _FOLDED, _HTML, _PPROF */
 	uint32_t flags;           /* TALLY_TRACE_*; unknown bits are refused */
 	const volatile int *stop; /* set, by a signal handler too, when the run is to end: heard while programs are
 				   * loaded, and of _on("unix:PATH") as tally_platform_opts has it; NULL */
-	tally_write_fn *print; /* of a format that is one document of aggregations (_FOLDED): what the program prints,
+	tally_write_fn *
+		print; /* of a format that is one document of aggregations (_FOLDED, _HTML, _PPROF): what the program prints,
 				   * as text; `out` gets the document, from _stop. NULL: dropped */
 };
 #define TALLY_TRACE_DESTRUCTIVE 1u /* -w */

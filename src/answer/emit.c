@@ -6,8 +6,9 @@
 #include "answer/emit_int.h"
 
 static const struct an_ops *const forms[] = {
-	[TALLY_FORMAT_TEXT] = &an_text_ops,     [TALLY_FORMAT_JSON] = &an_json_ops, [TALLY_FORMAT_CSV] = &an_csv_ops,
-	[TALLY_FORMAT_FOLDED] = &an_folded_ops, [TALLY_FORMAT_HTML] = &an_html_ops,
+	[TALLY_FORMAT_TEXT] = &an_text_ops, [TALLY_FORMAT_JSON] = &an_json_ops,
+	[TALLY_FORMAT_CSV] = &an_csv_ops,   [TALLY_FORMAT_FOLDED] = &an_folded_ops,
+	[TALLY_FORMAT_HTML] = &an_html_ops, [TALLY_FORMAT_PPROF] = &an_pprof_ops,
 };
 
 int an_emit_open(struct an_emit *e, struct buf *to, const struct an_how *how)
@@ -30,6 +31,10 @@ void an_emit_close(struct an_emit *e)
 	buf_free(&e->data);
 	buf_free(&e->tmp);
 	an_flame_free(&e->flame);
+	an_page_free(&e->page);
+	mem_free(e->comment);
+	e->comment = NULL;
+	e->ncomments = e->capcomments = e->nwords = 0;
 	mem_free(e->flow);
 	e->flow = NULL;
 	e->nflow = e->capflow = 0;

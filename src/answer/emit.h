@@ -14,6 +14,7 @@
 #include "answer/answer.h"
 #include "answer/flame.h"
 #include "answer/page.h"
+#include "answer/pprof.h"
 
 struct an_emit;
 struct an_rows;
@@ -126,7 +127,13 @@ struct an_emit {
 	uint32_t ndata;
 	uint32_t *flow, nflow, capflow; /* flowindent: how deep each CPU is in */
 	/* of a document */
+	const char *title; /* borrowed: what the run is called; NULL */
 	struct an_flame flame;
+	struct an_page page;
+	uint32_t nwords; /* that were said beside the answers */
+	struct an_pprof about;
+	const char **comment; /* the same words, as pprof has them */
+	uint32_t ncomments, capcomments;
 	/* of the table that is written */
 	size_t *width;
 	struct buf tmp;

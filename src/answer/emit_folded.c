@@ -38,7 +38,9 @@ void an_flame_end(struct an_emit *e)
 static void folded_finish(struct an_emit *e, struct buf *to)
 {
 	an_flame_end(e);
-	an_folded_put(to, &e->flame);
+	to->failed |= e->flame.failed;
+	if (!to->failed)
+		an_folded_put(to, &e->flame);
 }
 
 const struct an_ops an_folded_ops = {

@@ -7,6 +7,7 @@
  *	emit_csv.c     separated values
  *	emit_folded.c  folded stacks, of traces; what the forms of call trees share
  *	emit_html.c    a page for a browser
+ *	emit_pprof.c   a profile of pprof, of traces
  */
 #ifndef TALLY_ANSWER_EMIT_INT_H
 #define TALLY_ANSWER_EMIT_INT_H
@@ -14,7 +15,7 @@
 #include "answer/emit.h"
 #include "answer/page_int.h"
 
-extern const struct an_ops an_text_ops, an_json_ops, an_csv_ops, an_folded_ops, an_html_ops;
+extern const struct an_ops an_text_ops, an_json_ops, an_csv_ops, an_folded_ops, an_html_ops, an_pprof_ops;
 /* Firings as text, in the forms that have a document of aggregations beside it. */
 void an_text_fire(struct an_emit *e, const struct an_firing *f);
 void an_text_trace(struct an_emit *e, const struct an_value *v);

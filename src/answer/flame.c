@@ -37,6 +37,18 @@ void an_flame_label(struct buf *to, const struct an_agg *a)
 		buf_printf(to, "%s()", an_agg_function(a->fn));
 }
 
+const char *an_flame_unit(const struct an_flame_tree *t)
+{
+	static const char *const units[] = { "ns", "us", "ms", "bytes" };
+	const char *last = strrchr(t->label, '_');
+
+	last = last ? last + 1 : *t->label == '@' ? t->label + 1 : t->label;
+	for (size_t i = 0; i < COUNT(units) && !strcmp(t->function, "sum"); i++)
+		if (!strcmp(last, units[i]))
+			return units[i];
+	return "";
+}
+
 /* How wide a row is. */
 static int64_t flame_row_width(const struct an_agg *a, const struct an_row *r)
 {

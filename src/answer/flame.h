@@ -59,6 +59,9 @@ bool an_flame_has_stacks(const struct an_agg *a);
 void an_flame_add(struct an_flame *f, const struct an_agg *a);
 /* Children by name: what is written is in the same order in each run. After the last an_flame_add(). */
 void an_flame_sort(struct an_flame *f);
+/* What its values are, by the last word of its name as names have units ("@wait_ns"): "ns", "us", "ms", "bytes"; "" of counts and
+ * where the name does not say it. */
+const char *an_flame_unit(const struct an_flame_tree *t);
 /* Walks a tree in preorder: the node behind `at` (the root first), 0: there is none. *depth follows, from 0 of the root. */
 uint32_t an_flame_next(const struct an_flame *f, const struct an_flame_tree *t, uint32_t at, uint32_t *depth);
 /* Sums from the leaves to the root: total[node], of nnodes. */

@@ -205,6 +205,115 @@ static void a_hundred_thousand_callees_of_one_function_take_no_longer_each(void 
 	an_flame_free(&f);
 }
 
+/* ---- the forms ----------------------------------------------------------------------------- */
+
+static void said_nowhere(void *arg, const char *s, size_t n)
+{
+	(void)arg;
+	(void)s;
+	(void)n;
+}
+
+/* A trace's answers in that form, of aggregations of each kind; the run's own text goes nowhere. */
+static void document_of(uint32_t format, struct buf *to)
+{
+	static const struct an_column col[] = { { "count", "", AN_COUNT } };
+	int64_t q[QUANTIZE_BUCKETS] = { [63] = 3 };
+	struct an_row stacks[] = { { KEYS(STR("</script>\xff"), STACK(SLOT_USTACK, user, user_func),
+					  STACK(SLOT_KSTACK, kernel, kernel_func)),
+				     .sum = 3 },
+				   { KEYS(STR("sh"), STACK(SLOT_USTACK, user, user_func)), .sum = 4 },
+				   { KEYS(STR("sh"), STACK(SLOT_USTACK, other, user_func)), .sum = 5 } },
+		      plain[] = { { KEYS(STR("<k>"), INT(-2, 4)), .sum = -9 } },
+		      hist = { KEYS(STR("h")), .bucket = q, .nbuckets = QUANTIZE_BUCKETS };
+	const struct an_agg agg[] = {
+		{ .name = "", .fn = AGG_COUNT, .row = stacks, .nrows = COUNT(stacks) },
+		{ .name = "t_ns", .fn = AGG_SUM, .value_signed = true, .row = plain, .nrows = 1 },
+		{ .name = "h", .fn = AGG_QUANTIZE, .row = &hist, .nrows = 1 },
+		{ .name = "m", .fn = AGG_MAX, .row = stacks, .nrows = 1 },
+	};
+	struct buf printed = { 0 };
+	struct an_emit e;
+
+	assert_int_equal(an_emit_open(&e, &printed, &(struct an_how){ .format = format }), 0);
+	e.say = said_nowhere;
+	e.title = "a <title>";
+	e.about = (struct an_pprof){ .period = 10, .period_type = "cpu", .period_unit = "nanoseconds" };
+	an_event(&e, &(struct an_event){ "loss", col, (struct an_cell[]){ AN_U(5) }, 1 }, "%d lost", 5);
+	for (size_t i = 0; i < COUNT(agg); i++)
+		e.ops->agg(&e, &agg[i]);
+	e.ops->note(&e, "seen", 4);
+	e.ops->finish(&e, to);
+	to->failed |= printed.failed;
+	buf_free(&printed);
+	an_emit_close(&e);
+}
+
+static void a_page_has_the_tree_as_names_and_paths_that_share_their_callers(void **state)
+{
+	struct buf b = { 0 };
+
+	(void)state;
+	document_of(TALLY_FORMAT_HTML, &b);
+	assert_false(b.failed);
+	assert_non_null(
+		strstr(b.p, "<script type=\"application/json\">{\"unit\":\"\",\"names\":[\n\"count()\",\n"
+			    "\"\\u003c/script>\xef\xbf\xbd\",\n\"a`main\",\n\"a`leaf\",\n\"vmlinux`fault\",\n\"sh\"],\n"
+			    "\"kinds\":\"001120\",\n"
+			    "\"stacks\":[0,3,4,1,2,3,4,\n0,9,3,5,2,3]}</script>"));
+	assert_non_null(strstr(b.p, "<p class=\"small\">12 in 2 different stacks."));
+	assert_non_null(strstr(b.p, "<li class=\"lost\" data-part=\"lost\"><b>Lost: </b>5 lost</li>"));
+	assert_non_null(strstr(b.p, "<h1>a &lt;title&gt;</h1>"));
+	/* the leaf has what ends in it, and in the kernel below it */
+	assert_non_null(strstr(
+		b.p,
+		"<td class=\"t\" data-v=\"a`leaf\">a`leaf</td><td data-v=\"9\">9</td><td data-v=\"0.75\">75.0 %</td>"
+		"<td data-v=\"12\">12</td><td data-v=\"1\">100.0 %</td>"));
+	assert_true(strstr(b.p, "5 lost") < strstr(b.p, "class=\"flame\""));
+	assert_true(strstr(b.p, "class=\"flame\"") < strstr(b.p, "<h2>@t_ns: sum()</h2>"));
+	assert_true(strstr(b.p, "<h2>@t_ns: sum()</h2>") < strstr(b.p, "</b>seen<"));
+	buf_free(&b);
+}
+
+static void a_unit_is_the_last_word_of_a_sum_s_name(void **state)
+{
+	static const struct {
+		const char *label, *function, *want;
+	} rows[] = { { "@wait_ns", "sum", "ns" }, { "@ns", "sum", "ns" },         { "@x_us", "sum", "us" },
+		     { "@x_ms", "sum", "ms" },    { "@x_bytes", "sum", "bytes" }, { "@x_s", "sum", "" },
+		     { "@wait_ns", "count", "" }, { "sum()", "sum", "" },         { "@ns_x", "sum", "" } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_string_equal(an_flame_unit(&(struct an_flame_tree){ .label = rows[i].label,
+									   .function = rows[i].function }),
+				    rows[i].want);
+}
+
+static void each_form_runs_out_of_memory_aloud(void **state)
+{
+	static const uint32_t forms[] = { TALLY_FORMAT_FOLDED, TALLY_FORMAT_HTML, TALLY_FORMAT_PPROF };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(forms); i++)
+		for (long n = 1;; n++) {
+			struct buf b = { 0 };
+			bool failed;
+
+			mem_fail_at(n);
+			document_of(forms[i], &b);
+			failed = mem_failed();
+			mem_fail_at(0);
+			if (failed != b.failed)
+				print_error("form %u, allocation %ld\n", forms[i], n);
+			assert_int_equal(b.failed, failed);
+			buf_free(&b);
+			assert_int_equal(mem_live(), 0);
+			if (!failed)
+				break;
+		}
+}
+
 static void running_out_of_memory_is_remembered(void **state)
 {
 	struct an_row rows[] = { { KEYS(STR("sh"), STACK(SLOT_USTACK, user, user_func)), .sum = 3 } };
@@ -239,6 +348,9 @@ int main(void)
 		cmocka_unit_test(trees_agree_with_a_list_of_paths),
 		cmocka_unit_test(a_hundred_thousand_callees_of_one_function_take_no_longer_each),
 		cmocka_unit_test(running_out_of_memory_is_remembered),
+		cmocka_unit_test(a_page_has_the_tree_as_names_and_paths_that_share_their_callers),
+		cmocka_unit_test(a_unit_is_the_last_word_of_a_sum_s_name),
+		cmocka_unit_test(each_form_runs_out_of_memory_aloud),
 	};
 
 	return cmocka_run_group_tests_name("flame", tests, NULL, NULL);

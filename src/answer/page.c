@@ -130,6 +130,25 @@ static const char *page_format_words(struct an_page *p, const char *fmt, va_list
 	return text;
 }
 
+struct an_part *an_page_flame(struct an_page *p, const char *key, const char *title, const struct an_flame *f,
+			      uint32_t tree)
+{
+	struct an_part *part = page_add_part(p, AN_PART_FLAME, key, title);
+
+	if (part)
+		part->flame = (struct an_flame_picture){ f, tree };
+	return part;
+}
+
+struct an_part *an_page_literal(struct an_page *p, const char *key, const char *title, const char *lines, size_t n)
+{
+	struct an_part *part = page_add_part(p, AN_PART_LITERAL, key, title);
+
+	if (part)
+		part->literal = arena_strndup(&p->arena, lines, n);
+	return part;
+}
+
 void an_page_words(struct an_page *p, enum an_words kind, const char *key, const char *fmt, ...)
 {
 	struct an_part *part = page_add_part(p, AN_PART_WORDS, key, NULL);

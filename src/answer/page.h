@@ -14,6 +14,8 @@
 
 #include "base/base.h"
 
+struct an_flame;
+
 /* ---- figures --------------------------------------------------------------------- */
 /* What a figure is of; which member of the cell holds it. */
 enum an_unit {
@@ -103,8 +105,22 @@ struct an_heat {
 	const uint64_t *low;   /* ny: where each row begins, ascending */
 	const uint32_t *count; /* [iy * nx + ix] */
 };
+/* stacks by their share; of the HTML form alone: folded stacks and pprof are forms of their own */
+struct an_flame_picture {
+	const struct an_flame *f; /* borrowed, sorted */
+	uint32_t tree;
+};
 enum an_words { AN_NOTE, AN_CANNOT, AN_LOST }; /* said in passing; can't be told; is missing */
-enum an_part_kind { AN_PART_FACTS, AN_PART_TABLE, AN_PART_BARS, AN_PART_LINES, AN_PART_HEAT, AN_PART_WORDS };
+enum an_part_kind {
+	AN_PART_FACTS,
+	AN_PART_TABLE,
+	AN_PART_BARS,
+	AN_PART_LINES,
+	AN_PART_HEAT,
+	AN_PART_WORDS,
+	AN_PART_FLAME, /* these two: HTML */
+	AN_PART_LITERAL,
+};
 struct an_part {
 	uint8_t kind;                   /* enum an_part_kind */
 	uint8_t words;                  /* enum an_words */
@@ -119,6 +135,8 @@ struct an_part {
 		struct an_bars bars;
 		struct an_lines lines;
 		struct an_heat heat;
+		struct an_flame_picture flame;
+		const char *literal; /* lines as a terminal shows them */
 	};
 };
 struct an_page {
@@ -140,6 +158,9 @@ struct an_part *an_page_table(struct an_page *p, const char *key, const char *ti
 struct an_part *an_page_bars(struct an_page *p, const char *key, const char *title, const struct an_bars *b);
 struct an_part *an_page_lines(struct an_page *p, const char *key, const char *title, const struct an_lines *l);
 struct an_part *an_page_heat(struct an_page *p, const char *key, const char *title, const struct an_heat *h);
+struct an_part *an_page_flame(struct an_page *p, const char *key, const char *title, const struct an_flame *f,
+			      uint32_t tree);
+struct an_part *an_page_literal(struct an_page *p, const char *key, const char *title, const char *lines, size_t n);
 void an_page_words(struct an_page *p, enum an_words kind, const char *key, const char *fmt, ...) PRINTF_LIKE(4, 5);
 /* Fills in what a part is made of. */
 void an_fact(struct an_page *p, struct an_part *facts, const char *key, const char *title, uint8_t unit,

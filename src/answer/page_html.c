@@ -10,12 +10,14 @@
  */
 #include <string.h>
 
+#include "answer/page_flame_script.h"
+#include "answer/page_flame_style.h"
 #include "answer/page_int.h"
 #include "answer/page_script.h"
 #include "answer/page_style.h"
 
 /* Escaped, also for attributes in double quotes. */
-static void put_text(struct buf *to, const char *s)
+void an_html_put_text(struct buf *to, const char *s)
 {
 	static const char marks[] = "<>&\"";
 	static const char *const names[] = { "&lt;", "&gt;", "&amp;", "&quot;" };
@@ -37,7 +39,7 @@ static void value_of(struct buf *to, uint8_t unit, const struct an_cell *c)
 
 	buf_puts(to, " data-v=\"");
 	if (an_is_text(an_unit_of(c, unit)))
-		put_text(to, c->none ? "" : c->s);
+		an_html_put_text(to, c->none ? "" : c->s);
 	else if (!c->none)
 		an_figure_json(&tmp, unit, c);
 	buf_put(to, tmp.p ? tmp.p : "", tmp.n);
@@ -51,7 +53,7 @@ static void html_put_cell(struct buf *to, uint8_t unit, const struct an_cell *c)
 	struct buf tmp = { 0 };
 
 	an_figure(&tmp, unit, c);
-	put_text(to, tmp.p);
+	an_html_put_text(to, tmp.p);
 	to->failed |= tmp.failed;
 	buf_free(&tmp);
 }
@@ -63,7 +65,7 @@ static void html_put_facts(struct buf *to, const struct an_part *p)
 		const struct an_fact *f = &p->fact[i];
 
 		buf_puts(to, "<div><dt>");
-		put_text(to, f->title);
+		an_html_put_text(to, f->title);
 		buf_printf(to, "</dt><dd data-key=\"%s\"", f->key);
 		value_of(to, f->unit, &f->cell);
 		buf_putc(to, '>');
@@ -85,7 +87,7 @@ static void html_put_table(struct buf *to, const struct an_part *p)
 	buf_printf(to, "<div class=\"scroll\"><table data-part=\"%s\">\n<thead><tr>", p->key);
 	for (uint32_t c = 0; c < t->ncols; c++) {
 		buf_printf(to, "<th%s data-key=\"%s\">", html_unit_alignment(t->col[c].unit), t->col[c].key);
-		put_text(to, t->col[c].title);
+		an_html_put_text(to, t->col[c].title);
 		buf_puts(to, "</th>");
 	}
 	buf_puts(to, "</tr></thead>\n<tbody>\n");
@@ -118,7 +120,7 @@ static void html_put_bars(struct buf *to, const struct an_part *p)
 
 		an_bar_label(&tmp, p->bars.unit, b);
 		buf_printf(to, "<tr><th data-v=\"%llu\">", (unsigned long long)b->from);
-		put_text(to, tmp.p);
+		an_html_put_text(to, tmp.p);
 		buf_printf(to, "</th><td class=\"b\"><i style=\"width:%.2f%%\"></i></td><td data-v=\"%llu\">",
 			   100.0 * (double)b->count / (double)most, (unsigned long long)b->count);
 		an_count(to, b->count);
@@ -130,7 +132,7 @@ static void html_put_bars(struct buf *to, const struct an_part *p)
 }
 
 /* Data of a picture: text that is no markup. '<' is escaped, so it cannot end the element. */
-static void html_put_script_string(struct buf *to, const char *s)
+void an_html_put_script_string(struct buf *to, const char *s)
 {
 	struct buf tmp = { 0 };
 
@@ -147,7 +149,7 @@ static void html_put_script_string(struct buf *to, const char *s)
 static void html_put_picture(struct buf *to, const struct an_part *p, uint64_t from, uint64_t step)
 {
 	buf_printf(to, "<figure data-part=\"%s\"><canvas role=\"img\" aria-label=\"", p->key);
-	put_text(to, p->title);
+	an_html_put_text(to, p->title);
 	buf_printf(to, "\"></canvas><output></output>\n<script type=\"application/json\">{\"from\":%llu,\"step\":%llu",
 		   (unsigned long long)from, (unsigned long long)step);
 }
@@ -159,14 +161,14 @@ static void html_put_lines(struct buf *to, const struct an_part *p)
 	html_put_picture(to, p, l->from, l->step);
 	if (l->over) {
 		buf_puts(to, ",\"over\":");
-		html_put_script_string(to, l->over);
+		an_html_put_script_string(to, l->over);
 	}
 	buf_puts(to, ",\"series\":[");
 	for (uint32_t i = 0; i < l->nlines; i++) {
 		buf_puts(to, i ? ",\n{\"name\":" : "\n{\"name\":");
-		html_put_script_string(to, l->line[i].key);
+		an_html_put_script_string(to, l->line[i].key);
 		buf_puts(to, ",\"title\":");
-		html_put_script_string(to, l->line[i].title);
+		an_html_put_script_string(to, l->line[i].title);
 		buf_puts(to, ",\"values\":[");
 		for (uint32_t x = 0; x < l->n; x++) {
 			buf_puts(to, x ? "," : "");
@@ -205,13 +207,32 @@ static void html_put_heat(struct buf *to, const struct an_part *p)
 	buf_puts(to, "]}</script></figure>\n");
 }
 
+static void html_put_literal(struct buf *to, const struct an_part *p)
+{
+	const char *line = p->literal ? p->literal : "";
+
+	buf_printf(to, "<pre data-part=\"%s\">", p->key);
+	for (size_t n; *line; line += n + (line[n] == '\n')) {
+		struct buf text = { 0 };
+
+		n = strcspn(line, "\n");
+		buf_put(&text, line, n);
+		buf_puts(&text, "");
+		an_html_put_text(to, text.p);
+		buf_putc(to, '\n');
+		to->failed |= text.failed;
+		buf_free(&text);
+	}
+	buf_puts(to, "</pre>\n");
+}
+
 static void html_put_words(struct buf *to, const struct an_part *p)
 {
 	static const char *const kind[] = { [AN_NOTE] = "note", [AN_CANNOT] = "cannot", [AN_LOST] = "lost" };
 	static const char *const said[] = { [AN_NOTE] = "", [AN_CANNOT] = "Can't be told: ", [AN_LOST] = "Lost: " };
 
 	buf_printf(to, "<li class=\"%s\" data-part=\"%s\"><b>%s</b>", kind[p->words], p->key, said[p->words]);
-	put_text(to, p->text);
+	an_html_put_text(to, p->text);
 	buf_puts(to, "</li>\n");
 }
 
@@ -239,17 +260,19 @@ static bool is_empty(const struct an_part *p)
 static void html_put_section(struct buf *to, const struct an_part *p, uint32_t number)
 {
 	static void (*const form[])(struct buf *, const struct an_part *) = {
-		[AN_PART_FACTS] = html_put_facts, [AN_PART_TABLE] = html_put_table, [AN_PART_BARS] = html_put_bars,
-		[AN_PART_LINES] = html_put_lines, [AN_PART_HEAT] = html_put_heat,
+		[AN_PART_FACTS] = html_put_facts,     [AN_PART_TABLE] = html_put_table,
+		[AN_PART_BARS] = html_put_bars,       [AN_PART_LINES] = html_put_lines,
+		[AN_PART_HEAT] = html_put_heat,       [AN_PART_FLAME] = an_html_put_flame,
+		[AN_PART_LITERAL] = html_put_literal,
 	};
 
 	buf_printf(to, "<section id=\"s%u\">\n<h2>", number);
-	put_text(to, p->title);
+	an_html_put_text(to, p->title);
 	buf_puts(to, "</h2>\n");
 	form[p->kind](to, p);
 	if (p->text) {
 		buf_puts(to, "<p class=\"small\">");
-		put_text(to, p->text);
+		an_html_put_text(to, p->text);
 		buf_puts(to, "</p>\n");
 	}
 	buf_puts(to, "</section>\n");
@@ -282,25 +305,43 @@ static void html_put_contents(struct buf *to, const struct an_page *p)
 		if (p->part[i]->kind == AN_PART_WORDS || is_empty(p->part[i]))
 			continue;
 		buf_printf(to, "<a href=\"#s%u\">", i);
-		put_text(to, p->part[i]->title);
+		an_html_put_text(to, p->part[i]->title);
 		buf_puts(to, "</a>\n");
 	}
 	buf_puts(to, "</nav>\n");
 }
 
+/* A page without a flame graph carries nothing of one. */
+static bool html_has_flame(const struct an_page *p)
+{
+	for (uint32_t i = 0; i < p->nparts; i++)
+		if (p->part[i]->kind == AN_PART_FLAME)
+			return true;
+	return false;
+}
+
 void an_page_html(struct buf *to, const struct an_page *p)
 {
-	buf_puts(to, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-		     "style-src 'unsafe-inline'; script-src 'sha256-" AN_PAGE_SCRIPT_HASH "'; "
-		     "base-uri 'none'; form-action 'none'\">\n"
-		     "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
-	put_text(to, p->title);
-	buf_puts(to, "</title>\n<style>" AN_PAGE_STYLE "</style>\n</head>\n<body>\n<header>\n<h1>");
-	put_text(to, p->title);
+	const bool flame = html_has_flame(p);
+
+	buf_printf(to,
+		   "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		   "style-src 'unsafe-inline'; script-src 'sha256-" AN_PAGE_SCRIPT_HASH "'%s; "
+		   "base-uri 'none'; form-action 'none'\">\n"
+		   "<meta name=\"viewport\" content=\"width=device-width\">\n<title>",
+		   flame ? " 'sha256-" AN_FLAME_SCRIPT_HASH "'" : "");
+	an_html_put_text(to, p->title);
+	buf_puts(to, "</title>\n<style>" AN_PAGE_STYLE);
+	buf_puts(to, flame ? "\n" AN_FLAME_STYLE : "");
+	buf_puts(to, "</style>\n</head>\n<body>\n<header>\n<h1>");
+	an_html_put_text(to, p->title);
 	buf_puts(to, "</h1>\n");
 	html_put_contents(to, p);
 	buf_printf(to, "</header>\n<main data-page=\"%s\">\n", p->key);
 	html_put_body(to, p);
-	buf_puts(to, "</main>\n<script>" AN_PAGE_SCRIPT "</script>\n</body>\n</html>\n");
+	buf_puts(to, "</main>\n<script>" AN_PAGE_SCRIPT "</script>\n");
+	if (flame)
+		buf_puts(to, "<script>" AN_FLAME_SCRIPT "</script>\n");
+	buf_puts(to, "</body>\n</html>\n");
 }

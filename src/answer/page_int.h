@@ -6,6 +6,7 @@
  *	page_text.c    for a terminal
  *	page_json.c    for programs
  *	page_html.c    for a browser; page_style.h and page_script.h are what it carries
+ *	page_flame.c   a flame graph for a browser, with page_flame_style.h and page_flame_script.h
  */
 #ifndef TALLY_ANSWER_PAGE_INT_H
 #define TALLY_ANSWER_PAGE_INT_H
@@ -34,6 +35,10 @@ void an_line_json(struct buf *to, const struct an_line *line, uint64_t v);
 /* What a bar is called: one value or a range. */
 void an_bar_label(struct buf *to, uint8_t unit, const struct an_bar *b);
 uint64_t an_bars_total(const struct an_bars *b);
+/* For HTML: escaped, also for attributes in double quotes; a JSON string inside a <script>. */
+void an_html_put_text(struct buf *to, const char *s);
+void an_html_put_script_string(struct buf *to, const char *s);
+void an_html_put_flame(struct buf *to, const struct an_part *p);
 void an_count(struct buf *to, uint64_t v); /* 1,234,567 */
 extern const char *const an_unit_names[AN_NUNITS];
 

@@ -1,7 +1,7 @@
 /*
  * suffix.c: the form of an answer by the suffix of -o's file.
  *
- * A suffix is up to SUFFIX_MOST letters and digits behind the last dot of the file's name, a letter first: "t.2" and what
+ * A suffix of the table is what a name ends in; "pb.gz" is one. Else it is up to SUFFIX_MOST letters and digits behind the last dot of the file's name, a letter first: "t.2" and what
  * mktemp makes have none, and mean what no -o means. A suffix that tally does not know is refused, since a file that is
  * called t.pcap and holds CSV misleads whoever opens it. Where an option has chosen the form, the file may have any
  * suffix but that of another form.
@@ -23,10 +23,11 @@ static const struct suffix {
 } suffixes[] = {
 	{ "json", "dump report export list get tune stat check trace", TALLY_FORMAT_JSON },
 	{ "csv", "dump export list get tune stat check", TALLY_FORMAT_CSV },
-	{ "html", "report", TALLY_FORMAT_HTML },
-	{ "htm", "report", TALLY_FORMAT_HTML },
+	{ "html", "report trace", TALLY_FORMAT_HTML },
+	{ "htm", "report trace", TALLY_FORMAT_HTML },
 	{ "parquet", "export", TALLY_FORMAT_PARQUET },
 	{ "folded", "trace", TALLY_FORMAT_FOLDED },
+	{ "pb.gz", "trace", TALLY_FORMAT_PPROF },
 	{ "data", "record", FORM_RECORDING },
 	{ "perf", "record", FORM_RECORDING },
 	{ "txt", OF_TEXT, TALLY_FORMAT_TEXT },
@@ -55,7 +56,7 @@ static int suffix_unknown(const struct cmd_ctx *cx, const char *output, const ch
 		if (strstr(suffixes[i].verbs, verb))
 			buf_printf(&known, "%s.%s", known.n ? ", " : "", suffixes[i].text);
 	complain(cx, "-o %s: unknown suffix for %s (expected %s)%s", output, verb, known.failed ? "" : known.p,
-		 strcmp(verb, "trace") ? "" : "; .folded is the input of flame graph tools");
+		 strcmp(verb, "trace") ? "" : "; .html is a flame graph, .folded the input of tools for those");
 	buf_free(&known);
 	return ST_USAGE;
 }
@@ -65,9 +66,12 @@ int output_suffix(const struct cmd_ctx *cx, const char *output, const char *verb
 	const char *text = output ? suffix_find(output) : NULL;
 	const struct suffix *s = NULL;
 
-	for (size_t i = 0; text && i < COUNT(suffixes); i++)
-		if (!strcmp(text, suffixes[i].text))
+	for (size_t i = 0; text && i < COUNT(suffixes); i++) {
+		const char *at = output + strlen(output) - strlen(suffixes[i].text);
+
+		if (at > output + 1 && at[-1] == '.' && at[-2] != '/' && !strcmp(at, suffixes[i].text))
 			s = &suffixes[i];
+	}
 	if (!s)
 		return text && !option ? suffix_unknown(cx, output, verb) : GO_ON;
 	if (s->form == *form && (option || s->form == TALLY_FORMAT_TEXT))

@@ -307,7 +307,7 @@ static const struct opt options[] = {
 	  OPT_STEP(take_verbose) },
 	{ 'e', NULL, NULL, "compile only, then exit", OPT_TRUE(struct trace, compile_only) },
 	{ 'q', NULL, NULL, "print only what the program prints", OPT_STEP(take_quiet) },
-	{ 'o', NULL, "FILE", "append results to FILE; its suffix .json or .folded sets the format",
+	{ 'o', NULL, "FILE", "append results to FILE; its suffix .html, .folded, .pb.gz or .json sets the format",
 	  OPT_ONCE(struct trace, output) },
 	{ 'x', NULL, "OPT[=VALUE]", "set an option of the language", OPT_STEP(take_option) },
 	{ 'b', NULL, "SIZE", "buffer size of each CPU; same as -x bufsize=SIZE", OPT_STEP(take_bufsize) },
@@ -402,7 +402,8 @@ static int trace_choose_form(struct trace *c)
 	uint32_t form = c->json ? TALLY_FORMAT_JSON : TALLY_FORMAT_TEXT;
 	int status = GO_ON;
 
-	if (!dtrace || (c->output && (ends_with(c->output, ".json") || ends_with(c->output, ".folded"))))
+	if (!dtrace || (c->output && (ends_with(c->output, ".json") || ends_with(c->output, ".folded") ||
+				      ends_with(c->output, ".html") || ends_with(c->output, ".pb.gz"))))
 		status = output_suffix(c->cx, c->output, "trace", c->json ? "--json" : NULL, &form);
 	c->o.format = form;
 	return status;
@@ -411,7 +412,8 @@ static int trace_choose_form(struct trace *c)
 /* Whether -o's file is one document of aggregations: it has no place for lists, and what the program prints goes elsewhere. */
 static bool trace_has_document(const struct trace *c)
 {
-	return c->o.format == TALLY_FORMAT_FOLDED;
+	return c->o.format == TALLY_FORMAT_FOLDED || c->o.format == TALLY_FORMAT_HTML ||
+	       c->o.format == TALLY_FORMAT_PPROF;
 }
 
 /* `first` is the argument behind the options: who leaves -s out has the script there. */
@@ -444,8 +446,11 @@ static int trace_check_options(struct trace *c, const char *first)
 
 static int open_output(struct trace *c)
 {
+	/* two pages, or two profiles, in a file are none */
+	const int whole = trace_has_document(c) && c->o.format != TALLY_FORMAT_FOLDED;
+
 	if (c->output)
-		c->fd = open(c->output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+		c->fd = open(c->output, O_WRONLY | O_CREAT | O_CLOEXEC | (whole ? O_TRUNC : O_APPEND), 0666);
 	if (c->fd >= 0)
 		return GO_ON;
 	complain(c->cx, "failed to open %s: %s", c->output, strerror(errno));

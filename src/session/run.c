@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "facts/event.h"
 #include "session/session_int.h"
 
 #define NEWCOMERS_PER_TURN 64
@@ -430,9 +431,37 @@ void run_take_options(struct tally_trace *t)
 {
 	t->emit.quiet =
 		is_quiet(t) || t->emit.ops->finish; /* beside a document stands what the program prints, and no more */
+	t->emit.title = t->nsrc ? t->src[0].label : NULL;
 	t->emit.flowindent = t->opt.v[OPT_flowindent];
 	t->emit.unnumbered = t->o.flags & TALLY_TRACE_UNNUMBERED;
 	t->emit.stackindent = (uint32_t)t->opt.v[OPT_stackindent];
+}
+
+/* What a profile says of its samples: of one event that fires probes, how much of it lies between two firings. */
+static void run_tell_period(struct tally_trace *t)
+{
+	const uint64_t clocks[] = { event_find("cpu_clock")->config, event_find("task_clock")->config };
+	const struct probe *only = NULL;
+	struct an_pprof *about = &t->emit.about;
+
+	for (uint32_t c = 0; c < t->prog->nclauses; c++)
+		for (uint32_t i = 0; i < t->prog->clause[c].nprobes; i++) {
+			const struct probe *p = probes_get(t->probes, t->prog->clause[c].probes[i]);
+
+			if (p->arm != ARM_EVENT || p == only)
+				continue;
+			if (only)
+				return;
+			only = p;
+		}
+	if (!only || only->nevents != 1)
+		return;
+	const struct k_event *e = only->event;
+	const bool clock = e->type == EVENT_TYPE_SW && (e->config == clocks[0] || e->config == clocks[1]);
+
+	about->period = e->period ? e->period : clock && e->freq ? 1000000000 / e->freq : 0;
+	about->period_unit = clock ? "nanoseconds" : "count";
+	about->period_type = clock ? "cpu" : only->name;
 }
 
 int run_go(struct tally_trace *t)
@@ -441,6 +470,7 @@ int run_go(struct tally_trace *t)
 	int rc;
 
 	run_take_options(t);
+	run_tell_period(t);
 	if (compat) /* it says so before it knows whether it can trace */
 		note_matched(t);
 	rc = check_buffer(t);
@@ -464,6 +494,8 @@ int run_go(struct tally_trace *t)
 		trace_note(t, "allowing destructive actions");
 	if (rc >= 0)
 		rc = fire_all(t, ARM_BEGIN);
+	if (t->eng && t->eng->k)
+		t->emit.about.began_ns = k_now_ns() + (uint64_t)k_wall_offset_ns();
 	if (rc >= 0 && !t->over)
 		rc = run_enable_probes(t);
 	if (rc >= 0)
@@ -609,6 +641,8 @@ int run_stop(struct tally_trace *t)
 	int rc = 0;
 
 	run_keep_error(&rc, t->eng->ops->stop(t->eng));
+	if (t->eng->k)
+		t->emit.about.lasted_ns = k_now_ns() + (uint64_t)k_wall_offset_ns() - t->emit.about.began_ns;
 	give_back(t);
 	run_keep_error(&rc, run_learn_mappings(t));
 	run_keep_error(&rc, run_drain(t));

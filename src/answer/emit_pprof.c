@@ -1,0 +1,49 @@
+/* emit_pprof.c: answers of a trace as a profile of pprof: aggregations; what was lost and said stands in its comments. */
+#include "answer/emit_int.h"
+
+#define COMMENTS_KEPT 100u /* a script may say something at each firing */
+
+static void pprof_note(struct an_emit *e, const char *s, size_t n)
+{
+	if (e->ncomments < COMMENTS_KEPT) {
+		const char **comment = VEC_NEW(e->comment, e->ncomments, e->capcomments);
+
+		if (comment)
+			*comment = arena_strndup(&e->page.arena, s, n);
+		e->page.arena.failed |= !comment;
+	}
+	an_say_note(e, s, n);
+}
+
+static void pprof_event(struct an_emit *e, const struct an_event *v, const char *words, size_t n)
+{
+	(void)v;
+	pprof_note(e, words, n);
+}
+
+static void pprof_finish(struct an_emit *e, struct buf *to)
+{
+	an_flame_end(e);
+	e->about.comment = e->comment;
+	e->about.ncomments = e->ncomments;
+	to->failed |= e->flame.failed | e->page.arena.failed;
+	if (!to->failed)
+		an_pprof_put(to, &e->flame, &e->about);
+}
+
+const struct an_ops an_pprof_ops = {
+	.fire = an_text_fire,
+	.trace = an_text_trace,
+	.stack = an_text_stack,
+	.print = an_text_print,
+	.typed = an_text_typed,
+	.printa = an_printa_later,
+	.fired = an_text_fired,
+	.rest = an_rest_nothing,
+	.agg = an_flame_agg,
+	.note = pprof_note,
+	.event = pprof_event,
+	.finish = pprof_finish,
+	.again = true,
+	.files = true,
+};
