@@ -83,6 +83,80 @@ serve request-start 1000
 1 2 3 4 5 6 7 8 9 10"
 }
 
+# A program whose requests are structs, and what its provider definition makes of them, in typed.d without clauses.
+build_typed() {
+  cat >typed.d <<'D'
+struct req { int n; const char *path; struct req *next; };
+typedef struct reqinfo { int ri_n; string ri_path, ri_inner; } reqinfo_t;
+translator reqinfo_t <struct req *R> { ri_n = R->n; ri_path = stringof(R->path); ri_inner = stringof(R->next->path); };
+D
+  cat >app.d <<'D'
+provider myapp {
+	probe req__in(int id, struct req *r, char *s, string t, uint8_t small) :
+		(string t, reqinfo_t *r, int id, char *s, int8_t small, string s, struct req *r);
+	probe plain(unsigned short a, char *b);
+	probe plain2(unsigned short a, char *b);
+};
+D
+  cat app.d >>typed.d
+  "$TALLY" trace -h -s app.d
+  cat >app.c <<'C'
+#include "app.h"
+#include <string.h>
+struct req { int n; const char *path; struct req *next; };
+static char ess[8], tee[8], outer[8], inner[8];
+int main(void)
+{
+	struct req b = { 8, inner, 0 }, a = { 7, outer, &b };
+	strcpy(ess, "ess"), strcpy(tee, "tee"), strcpy(outer, "outer"), strcpy(inner, "inner");
+	MYAPP_REQ_IN(42, &a, ess, tee, 255);
+	MYAPP_PLAIN(65535, ess);
+	MYAPP_PLAIN2(65534, tee);
+	return 0;
+}
+C
+  build -O2
+}
+
+@test "a provider definition gives args[] its types: names, order, strings, structs of the program, translators; argN stays" {
+  needs_uprobes
+  build_typed
+  { cat typed.d; cat <<'D'; } >t.d
+myapp$target:::req-in { printf("%s %d %s %s %d %s %d %s %s\n", args[0], args[1]->ri_n, args[1]->ri_path, args[1]->ri_inner,
+	args[2], stringof(args[3]), args[4], args[5], stringof(args[6]->next->path)); }
+myapp$target:::req-in { printf("%d %d %s\n", arg0, arg4, copyinstr(arg3)); }
+myapp$target:::plain* { printf("%d %s\n", args[0], stringof(args[1])); }
+D
+  run trace -c ./app -s t.d
+  said 0 "tee 7 outer inner 42 ess -1 ess inner
+42 255 tee
+65535 ess
+65534 tee"
+}
+
+@test "a library's provider definition gives args[] its types, too, and without one they are numbers of their size" {
+  needs_uprobes
+  build_typed
+  mkdir libs && cp typed.d libs/myapp.d
+  run trace -L libs -c ./app -n 'myapp$target:::req-in { printf("%s %s\n", args[0], args[1]->ri_inner); }'
+  said 0 "tee inner"
+  run trace -c ./app -n 'myapp$target:::req-in { printf("%d %d\n", args[0], args[4]); }'
+  said 0 "42 255"
+}
+
+@test "args[] that a provider definition has not, or that differ between the probes of a clause, are refused" {
+  needs_uprobes
+  build_typed
+  refused() { # clause, words
+    { cat typed.d; echo "$1"; } >t.d
+    run trace -c ./app -s t.d
+    [ "$status" -eq 1 ] && [[ "$output" == *"$2"* ]] || { echo "$1: $output"; return 1; }
+  }
+  refused 'myapp$target:::req-in { trace(args[7]); }' 'line 10: index 7 is out of range for myapp:::req-in args[ ]: its definition has 7'
+  refused 'myapp$target:::req-in, myapp$target:::plain { trace(args[0]); }' 'args[0] is not the same thing in all probes of'
+  refused 'myapp$target:::req-in { trace(args[1]->ri_x); }' 'ri_x is not a member of'
+}
+
 @test "an is-enabled macro is true while somebody traces that probe, and only then" {
   needs_uprobes
   build -O2

@@ -53,7 +53,7 @@ static void header_put_probe(struct buf *to, const char *prov, const struct usdt
 	buf_puts(to, "\"");
 	for (uint32_t i = 0; i < p->nargs; i++)
 		buf_printf(to, "%s \"nr\"((%s)(arg%u))", i ? "," : ", ::", p->arg[i].type, i);
-	buf_puts(to, p->nargs ? ")\n" : ", ::)\n");
+	buf_puts(to, p->nargs ? " : \"memory\")\n" : ", ::: \"memory\")\n");
 }
 
 static void header_put_enabled(struct buf *to, const char *prov, const char *name, bool works)

@@ -275,6 +275,14 @@ struct d_xmember {
 	uint32_t line;
 	struct d_xmember *next;
 };
+/* provider prov { probe name ( native ) : ( seen ); }; */
+struct d_defined {
+	const char *prov, *name;      /* request-start, as a description has it */
+	struct d_params native, seen; /* no arg */
+	bool is_translated;
+	uint32_t line;
+	struct d_defined *next;
+};
 /* translator to < from param > { members }; */
 struct d_translator {
 	const struct d_type *to, *from;
@@ -389,6 +397,7 @@ struct d_unit {
 	struct map imported;           /* numbers of kernel types (ktype.c) to types */
 	struct map inlines, libraries; /* by name; by number, those that were parsed */
 	struct d_translator *translators;
+	struct d_defined *defined;
 	struct d_about *abouts;
 	bool in_library;               /* what is parsed is a library's */
 	uint32_t expansions;           /* of definitions within definitions, at the moment */

@@ -205,6 +205,8 @@ static int bind_args_index(struct d_unit *u, struct d_node *n)
 	rc = bind_node(u, n->b);
 	if (rc < 0 || n->b->kind != N_INT || u->cur_clause == NULL)
 		return rc;
+	if ((rc = defined_expand(u, n, n->b->ival)) != 0)
+		return rc < 0 ? rc : 0;
 	rc = args_of_clause(u, n, n->b->ival, &a);
 	return rc < 0 || a->text == NULL ? rc : args_expand(u, n, a->text, true);
 }

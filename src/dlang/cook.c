@@ -248,7 +248,12 @@ static int cook_member(struct d_unit *u, struct d_node *n, bool arrow)
 			      near_member(u, t, n->str));
 	if (place_root(n->a) == NULL)
 		return d_fail(u, n->line, D_UNSUPPORTED, "members of a computed struct are not supported yet");
-	n->type = m->type;
+	const struct d_node *root = place_root(n->a);
+	/* What a process keeps is an address of its own. */
+	const bool user = root->kind == N_DEREF && root->a->type->user;
+	n->type = user ? type_of_user(u, m->type) : m->type;
+	if (n->type == NULL)
+		return d_nomem(u);
 	n->offset = offset;
 	n->bit = m->bit;
 	n->bits = m->bits;
@@ -531,6 +536,8 @@ static int cook_args(struct d_unit *u, struct d_node **np)
 		return d_fail(u, n->line, D_PROTO_ARG,
 			      "args[ ] argument #1 is incompatible with prototype: integer constant "
 			      "expected");
+	if ((rc = defined_expand(u, n, n->b->ival)) != 0)
+		return rc < 0 ? rc : cook(u, np);
 	if ((rc = args_of_clause(u, n, n->b->ival, &a)) < 0)
 		return rc;
 	if (a->value != NULL)

@@ -592,8 +592,16 @@ static const struct d_type *decl_specifiers(struct parser *ps, struct specs *sp)
 
 /* ---- declarators --------------------------------------------------------- */
 
-/* ( parameters ): parsed for form; D never calls such a function. */
-static const struct d_type *decl_prototype(struct parser *ps, const struct d_type *result)
+static int params_add(struct parser *ps, struct d_params *p, const char *name, const struct d_type *t)
+{
+	uint32_t n = p->n, cap = p->cap;
+	if (D_PUSH(ps->u, p->name, n, cap, name != NULL ? name : "") < 0)
+		return -TALLY_ENOMEM;
+	return D_PUSH(ps->u, p->type, p->n, p->cap, t);
+}
+
+/* ( parameters ): D never calls such a function, so whoever wants none of them passes NULL. */
+static const struct d_type *decl_prototype(struct parser *ps, const struct d_type *result, struct d_params *params)
 {
 	const bool outer_open = ps->open_array, outer_prototype = ps->in_prototype;
 	struct d_type *t = type_new(ps->u, TY_FUNC);
@@ -617,6 +625,8 @@ static const struct d_type *decl_prototype(struct parser *ps, const struct d_typ
 				    name);
 		else if (p->kind == TY_VOID && (i > 0 || !at(ps, T_RPAREN)))
 			rc = d_fail(ps->u, ps->tok.line, D_DECL_PROTO_VOID, "void must be the sole parameter");
+		else if (p->kind != TY_VOID && params != NULL)
+			rc = params_add(ps, params, name, p);
 	}
 	if (rc < 0 || expect(ps, T_RPAREN) < 0)
 		return NULL;
@@ -624,18 +634,9 @@ static const struct d_type *decl_prototype(struct parser *ps, const struct d_typ
 	return t;
 }
 
-bool parse_prototype(struct parser *ps)
+bool parse_prototype(struct parser *ps, struct d_params *params)
 {
-	return decl_prototype(ps, ps->u->base[B_VOID]) != NULL;
-}
-
-static int params_add(struct parser *ps, const char *name, const struct d_type *t)
-{
-	struct d_params *p = ps->params;
-	uint32_t n = p->n, cap = p->cap;
-	if (D_PUSH(ps->u, p->name, n, cap, name != NULL ? name : "") < 0)
-		return -TALLY_ENOMEM;
-	return D_PUSH(ps->u, p->type, p->n, p->cap, t);
+	return decl_prototype(ps, ps->u->base[B_VOID], params) != NULL;
 }
 
 /* [ type, type name ... ] of an associative array; the bracket is taken. */
@@ -660,7 +661,7 @@ static const struct d_type *decl_tuple(struct parser *ps, const struct d_type *v
 			       type_name(ps->u, key));
 			return NULL;
 		}
-		if (ps->params != NULL && params_add(ps, name, key) < 0)
+		if (ps->params != NULL && params_add(ps, ps->params, name, key) < 0)
 			return NULL;
 		if ((rc = D_PUSH(ps->u, t->keys, t->nkeys, cap, key)) < 0 || (rc = accept_token(ps, T_RBRACK)) != 0)
 			break;
@@ -737,7 +738,7 @@ static const struct d_type *decl_suffixes(struct parser *ps, const struct d_type
 	if (at(ps, T_LBRACK))
 		return decl_array(ps, base);
 	if (at(ps, T_LPAREN))
-		return decl_prototype(ps, base);
+		return decl_prototype(ps, base, NULL);
 	return base;
 }
 
@@ -801,14 +802,7 @@ static const struct d_type *decl_declared(struct parser *ps, const struct specs 
 					  const char **name)
 {
 	const struct d_type *t = decl_declarator(ps, base, name);
-	if (t == NULL || !sp->userland || t->kind != TY_PTR)
-		return t;
-	struct d_type *copy = type_new(ps->u, TY_PTR);
-	if (copy == NULL)
-		return NULL;
-	*copy = *t;
-	copy->user = true;
-	return copy;
+	return t != NULL && sp->userland ? type_of_user(ps->u, t) : t;
 }
 
 const struct d_type *parse_type_name(struct parser *ps)

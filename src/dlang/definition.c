@@ -1,8 +1,8 @@
 /*
  * definition.c: inline, translator and provider definitions, and xlate.
  *
- * Definitions are parsed whole and stored unchanged; xlate.c gives them their meaning. The probes of a provider
- * definition belong to the program that contains them, so here only its syntax is checked.
+ * Definitions are parsed whole and stored unchanged; xlate.c gives them their meaning, and defined.c that of the probes
+ * of a provider.
  */
 #include "dlang/decl_int.h"
 #include "dlang/parse_int.h"
@@ -96,37 +96,47 @@ static int translator_definition(struct parser *ps)
 	return translator_define(ps->u, t);
 }
 
-static int any_prototype(struct parser *ps)
+static int any_prototype(struct parser *ps, struct d_params *params)
 {
 	ps->any_type = true;
-	bool good = parse_prototype(ps);
+	bool good = parse_prototype(ps, params);
 	ps->any_type = false;
 	return good ? 0 : -TALLY_ESYNTAX;
 }
 
 /* probe NAME ( arguments ) : ( what they are translated to ) ; */
-static int provider_probe(struct parser *ps)
+static int provider_probe(struct parser *ps, const char *prov)
 {
-	int rc = expect(ps, T_probe);
+	struct d_defined *d = arena_alloc(&ps->u->arena, sizeof(*d));
+	int rc = d == NULL ? d_nomem(ps->u) : expect(ps, T_probe);
+	if (rc < 0)
+		return rc;
+	d->prov = prov;
+	d->name = ps->tok.str;
+	d->line = ps->tok.line;
+	rc = expect(ps, T_IDENT);
 	if (rc == 0)
-		rc = expect(ps, T_IDENT);
-	if (rc == 0)
-		rc = any_prototype(ps);
-	if (rc == 0 && (rc = accept_token(ps, T_COLON)) > 0)
-		rc = any_prototype(ps);
-	return rc < 0 ? rc : expect(ps, T_SEMI);
+		rc = any_prototype(ps, &d->native);
+	if (rc == 0 && (rc = accept_token(ps, T_COLON)) > 0) {
+		d->is_translated = true;
+		rc = any_prototype(ps, &d->seen);
+	}
+	if (rc >= 0)
+		rc = expect(ps, T_SEMI);
+	return rc < 0 ? rc : defined_add(ps->u, d);
 }
 
 /* provider NAME { probes } ; */
 static int provider_definition(struct parser *ps)
 {
 	int rc = lex_next(ps);
+	const char *prov = ps->tok.str;
 	if (rc == 0)
 		rc = expect(ps, T_IDENT);
 	if (rc == 0)
 		rc = expect(ps, T_LBRACE);
 	while (rc == 0 && !at(ps, T_RBRACE))
-		rc = provider_probe(ps);
+		rc = provider_probe(ps, prov);
 	if (rc == 0)
 		rc = lex_next(ps);
 	return rc < 0 ? rc : definition_end(ps);

@@ -413,6 +413,8 @@ struct d_env {
 	/* args[index] of a probe, or NULL when it has none of that number; may be NULL. Two probes share a clause that
 	 * names args[index] when they get the same pointer here. What it points to outlives the unit. */
 	const struct d_args *(*args)(void *arg, uint32_t probe, uint32_t index);
+	/* What a provider definition calls a probe; false: none is about it. May be NULL. */
+	bool (*defined)(void *arg, uint32_t probe, const char **prov, const char **name);
 	bool bare_args; /* `x` means args[0]->x where that has such a member */
 	/* Value of macro variable or argument ("target", "pid", "1", "$1" for $$1, ...): text, or NULL if unset. */
 	const char *(*macro)(void *arg, const char *name);

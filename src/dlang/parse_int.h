@@ -109,8 +109,8 @@ int type_follows(struct parser *ps);                     /* 1: the next token do
 const struct d_type *parse_type_name(struct parser *ps); /* as in casts; NULL on failure */
 /* One parameter of a prototype or tuple; *name may become NULL.  NULL on failure. */
 const struct d_type *parse_parameter(struct parser *ps, const char **name);
-bool parse_prototype(struct parser *ps);  /* ( parameters ), the token being '(' */
-int parse_declaration(struct parser *ps); /* up to the semicolon, which is the token then */
+bool parse_prototype(struct parser *ps, struct d_params *params); /* ( parameters ), the token being '(' */
+int parse_declaration(struct parser *ps);                         /* up to the semicolon, which is the token then */
 
 int parse_source(struct d_unit *u, uint32_t number); /* parse.c */
 int parse_definition(struct parser *ps);             /* as parse_declaration; inline ... provider too */

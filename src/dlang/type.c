@@ -113,6 +113,18 @@ const struct d_type *type_ptr(struct d_unit *u, const struct d_type *to)
 	return t;
 }
 
+const struct d_type *type_of_user(struct d_unit *u, const struct d_type *t)
+{
+	if (t->kind != TY_PTR || t->user)
+		return t;
+	struct d_type *copy = type_new(u, TY_PTR);
+	if (copy != NULL) {
+		*copy = *t;
+		copy->user = true;
+	}
+	return copy;
+}
+
 const struct d_type *type_string(struct d_unit *u, uint64_t bytes)
 {
 	struct d_type *t = type_new(u, TY_STRING);

@@ -62,6 +62,8 @@ static inline bool ty_is_strcompat(const struct d_type *t)
 bool types_same(const struct d_type *a, const struct d_type *b);
 /* Both PTR, to the same type or one of them to void. */
 bool ptr_compatible(const struct d_type *a, const struct d_type *b);
+const struct d_type *type_of_user(struct d_unit *u,
+				  const struct d_type *t); /* a pointer that leads into the process; NULL: no memory */
 /* The width of the bit-field that gives n its value, or 0.  The value of an assignment is the field's. */
 unsigned bit_field_width(const struct d_node *n);
 /* Integer promotion, and the common type of a comparison or a choice: C17 6.3.1. */
@@ -95,12 +97,20 @@ struct d_inline *inline_find(const struct d_unit *u, const char *name);
 int inline_define(struct d_unit *u, struct d_inline *d);
 int inline_expand(struct d_unit *u, struct d_node *n, struct d_inline *d); /* n, with its arguments, becomes the tree */
 int translator_define(struct d_unit *u, struct d_translator *t);
+/* What translates from one type to the other, or NULL. */
+const struct d_translator *translator_find(const struct d_unit *u, const struct d_type *to, const struct d_type *from);
 int xlate_member(struct d_unit *u, struct d_node **np); /* N_MEMBER or N_ARROW over N_XLATE */
 int cook_xlate(struct d_unit *u, struct d_node **np);
 int library_need(struct d_unit *u, const char *word); /* parses the libraries in which the word stands */
 int libraries_of_user(struct d_unit *u);              /* parses all that were named for this run */
 /* Parses the library of that name: 1, 0 when there is none, negative when it can't be parsed. */
 int library_require(struct d_unit *u, const char *name, size_t n);
+
+/* ---- defined.c ------------------------------------------------------------- */
+
+int defined_add(struct d_unit *u, struct d_defined *d);
+/* args[index] becomes what the definitions of the clause's probes say: 1, and it is bound; 0: none of the probes is defined. */
+int defined_expand(struct d_unit *u, struct d_node *n, int64_t index);
 
 /* ---- fold.c ---------------------------------------------------------------- */
 

@@ -185,8 +185,7 @@ static const struct d_xmember *xmember_find(const struct d_translator *t, const 
 }
 
 /* Of several that would do, one of the very type. */
-static const struct d_translator *translator_find(const struct d_unit *u, const struct d_type *to,
-						  const struct d_type *from)
+const struct d_translator *translator_find(const struct d_unit *u, const struct d_type *to, const struct d_type *from)
 {
 	const struct d_translator *near = NULL;
 	for (const struct d_translator *t = u->translators; t != NULL; t = t->next) {

@@ -66,9 +66,11 @@ struct probe {
 	const struct bpf_point *point;  /* ARM_POINT */
 	uint32_t npoints;
 	const struct user_place *place; /* ARM_USER_* */
-	bool is_later;      /* it stands for those of a description that come to be while it waits: it never fires */
-	bool by_name;       /* no pattern and no list has it: its function must be named */
-	const void *data;   /* its provider's own: which request, register or record it is about */
+	bool is_later;    /* it stands for those of a description that come to be while it waits: it never fires */
+	bool by_name;     /* no pattern and no list has it: its function must be named */
+	const void *data; /* its provider's own: which request, register or record it is about */
+	const char *def_prov,
+		*def_name; /* what a provider definition calls it, by which its arguments have types; NULL: none is about it */
 	const char *source; /* where its meaning comes from, for -lv: "perf software event cpu-clock" */
 };
 

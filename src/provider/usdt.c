@@ -101,6 +101,8 @@ static int usdt_make(struct usdt_match *m, const struct user_file *f, const stru
 		place->b.noperands = usdt_operands(f->code->machine, note->args, place->b.operand);
 		place->b.next = p->place ? &p->place->b : NULL;
 		p->arm = ARM_USER_PLACE;
+		p->def_prov = note->prov;
+		p->def_name = p->name;
 		p->place = place;
 		p->source = "static probe (.note.stapsdt)";
 	}

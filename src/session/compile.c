@@ -56,6 +56,16 @@ static const struct d_args *env_args(void *arg, uint32_t probe, uint32_t index)
 	return probe_args(probes_get(t->probes, probe), index);
 }
 
+static bool env_defined(void *arg, uint32_t probe, const char **prov, const char **name)
+{
+	struct tally_trace *t = arg;
+	const struct probe *p = probes_get(t->probes, probe);
+
+	*prov = p->def_prov;
+	*name = p->def_name;
+	return p->def_prov != NULL;
+}
+
 static int env_counter(void *arg, const char *event, struct err *e)
 {
 	struct tally_trace *t = arg;
@@ -259,6 +269,7 @@ int compile_sources(struct tally_trace *t)
 		.arg = t,
 		.probes = env_probes,
 		.args = env_args,
+		.defined = env_defined,
 		.provider = env_provider,
 		.module = env_module,
 		.macro = env_macro,
