@@ -219,6 +219,89 @@ app idle 0
 liblib.so request-start 8"
 }
 
+# A program, and a library that it loads three times, with static probes: build_late 'TYPES OF THE LIBRARY'
+build_late() {
+  printf 'provider myapp {\n\tprobe req(%s);\n\tprobe seen(int id, char *s);\n};\n' "$1" >late.d
+  printf 'provider myapp {\n\tprobe req(int id, char *s);\n};\n' >own.d
+  "$TALLY" trace -h -s late.d && "$TALLY" trace -h -s own.d
+  cat >late.c <<'C'
+#include "late.h"
+#include <string.h>
+static char s[8];
+void late_touch(int n);
+void late_touch(int n) { strcpy(s, "late"); MYAPP_REQ(n, s); if (MYAPP_SEEN_ENABLED()) MYAPP_SEEN(n, s); }
+C
+  cat >loads.c <<'C'
+#include "own.h"
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+	static char own[8] = "own";
+	own[0] = 'O';
+	MYAPP_REQ(argc, own);
+	for (int r = 0; r < 3; r++) {
+		void *h = dlopen(argv[1], RTLD_NOW);
+		void (*touch)(int) = (void (*)(int))dlsym(h, "late_touch");
+		for (int i = 0; i < 100; i++)
+			touch(i);
+		dlclose(h);
+	}
+	return 0;
+}
+C
+  cc -O2 -shared -fPIC -o late.so late.c && cc -O2 -o loads loads.c -ldl
+}
+
+@test "static probes of a library that the process loads later fire from the first on, with their arguments" {
+  needs_uprobes
+  build_late 'int id, char *s'
+  run trace -c "./loads ./late.so" -n 'myapp$target:::req { @[probemod, copyinstr(args[1])] = count(); @s[probefunc] = sum(args[0]); }' \
+    -n 'myapp$target:::s*n { @[probename, copyinstr(arg1)] = count(); }' -n 'END { setopt("aggsortkey"); printa("%s %s %@d\n", @); printa("%s %@d\n", @s); }'
+  [ "$status" -eq 1 ] # nothing is called s*n so far
+  run trace -Z -c "./loads ./late.so" -n 'myapp$target:::req { @[probemod, copyinstr(args[1])] = count(); @s[probefunc] = sum(args[0]); }' \
+    -n 'myapp$target:::s*n { @[probename, copyinstr(arg1)] = count(); }' -n 'END { setopt("aggsortkey"); printa("%s %s %@d\n", @); printa("%s %@d\n", @s); }'
+  said 0 "late.so late 300
+loads Own 1
+seen late 300
+late_touch 14850
+main 2"
+  { cat late.d; echo 'myapp$target:late.so::req { @[stringof(args[1])] = sum(args[0]); } END { printa("%s %@d\n", @); }'; } >t.d
+  run trace -Z -c "./loads ./late.so" -s t.d
+  said 0 "late 14850"
+}
+
+@test "a probe of a later library whose arguments differ from those that a clause has compiled is left out of it, aloud" {
+  needs_uprobes
+  build_late 'int64_t id, char *s'
+  run trace -c "./loads ./late.so" -n 'myapp$target:::req { @[probemod] = sum(args[0]); }' -n 'myapp$target:::req { @n = count(); }' \
+    -n 'END { printa("%s %@d\n", @); printa("%@d\n", @n); }'
+  said 0 "loads 2
+301
+tally: libraries that were loaded later have other args[] than clauses were compiled for; places left out: 1"
+}
+
+@test "a pattern without a process id names the probes of all processes that run" {
+  needs_uprobes
+  build -O2
+  mkfifo one two
+  "$APP" 3 wait <one >out1 3>&- & app1=$!
+  exec 7>one
+  cp "$APP" copy
+  ./copy 4 wait <two >out2 3>&- 7>&- & app2=$!
+  exec 8>two
+  until_runs "$app1" "$(realpath "$APP")"
+  until_runs "$app2" "$(realpath copy)"
+  run "$TALLY" trace -l -n 'myap*:::idle'
+  [ "$(awk 'NR > 1 { print $2, $3, $4, $5 }' <<<"$output" | sort)" = "$(printf 'myapp%s %s main idle\n' $app1 app $app2 copy | sort)" ]
+  "$TALLY" trace -x quiet -x aggsortkey -o counts -w -n 'BEGIN { n = 0; system("echo >&7; echo >&8"); } myapp*:::request-start { @[probeprov, pid] = count(); n++; }' \
+    -n 'myapp*:::ten { ended++; } myapp*:::ten /ended == 2/ { exit(0); } END { printa("%s %d %@d\n", @); }' 7>&7 8>&8
+  exec 7>&- 8>&-
+  wait $app1 $app2
+  [ "$(sort counts | grep .)" = "$(printf 'myapp%s %s %s\n' $app1 $app1 3 $app2 $app2 4 | sort)" ]
+  run trace -n 'nosuchapp*:::idle { @ = count(); }'
+  [ "$status" -eq 1 ] && has 'usdt: no process has static probes of a provider "nosuchapp*" now, and no provider is called so'
+}
+
 @test "-G makes an object file that links, without an executable stack" {
   build -O2
   cc -O2 -c app.c

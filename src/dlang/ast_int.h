@@ -348,7 +348,9 @@ struct d_clausenode {
 	struct d_stmt *stmts;
 	bool is_default, of_library;          /* a library's clause is looked at, and fires nothing */
 	uint32_t *probes, nprobes, capprobes; /* after bind. Without any: unlinked after type */
-	uint32_t args_bytes;                  /* of the context, that args[] reaches */
+	uint32_t args_used;                   /* d_clause has the same */
+	bool args_defined;
+	uint32_t args_bytes; /* of the context, that args[] reaches */
 	struct d_clausenode *next;
 };
 

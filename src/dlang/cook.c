@@ -452,26 +452,34 @@ static const struct d_type *args_type(struct d_unit *u, const struct d_args *a)
 	return row.ptr;
 }
 
+const struct d_args d_args_any = { .name = "" };
+
 int args_of_clause(struct d_unit *u, const struct d_node *n, int64_t index, const struct d_args **ret)
 {
 	const struct d_clausenode *c = u->cur_clause;
 	const struct d_probedesc *d = &c->descs->d;
 	const struct d_args *a = NULL;
+	bool known = false;
 	for (uint32_t i = 0; i < c->nprobes; i++) {
 		const struct d_args *p = NULL;
 		if (u->env.args != NULL && index >= 0 && index <= INT32_MAX)
 			p = u->env.args(u->env.arg, c->probes[i], (uint32_t)index);
-		if (i > 0 && p != a)
+		if (p == &d_args_any)
+			continue;
+		if (known && p != a)
 			return d_fail(u, n->line, D_ARGS_MULTI,
 				      "args[ ] may not be referenced because probe description "
 				      "%s:%s:%s:%s matches an unstable set of probes",
 				      d->prov, d->mod, d->func, d->name);
 		a = p;
+		known = true;
 	}
 	if (a == NULL)
 		return d_fail(u, n->line, D_ARGS_IDX, "index %lld is out of range for %s:%s:%s:%s args[ ]",
 			      (long long)index, d->prov, d->mod, d->func, d->name);
 	*ret = a;
+	if (index < 32)
+		u->cur_clause->args_used |= UINT32_C(1) << index;
 	return 0;
 }
 

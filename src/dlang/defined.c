@@ -78,27 +78,31 @@ struct defined_arg {
 	const struct d_type *from, *to;
 };
 
-/* 1: *ret is args[index] of the probe; 0: no definition is about the probe. */
+enum { DEFINED_NOT, DEFINED, DEFINED_ANY };
+
+/* DEFINED: *ret is args[index] of the probe; DEFINED_NOT: no definition is about it; DEFINED_ANY: it stands for probes of any kind. */
 static int defined_arg_of(struct d_unit *u, const struct d_node *n, uint32_t probe, int64_t index,
 			  struct defined_arg *ret)
 {
 	const char *prov, *name;
+	const bool any = u->env.args != NULL && u->env.args(u->env.arg, probe, 0) == &d_args_any;
 	int rc;
 	if (u->env.defined == NULL || !u->env.defined(u->env.arg, probe, &prov, &name))
-		return 0;
+		return any ? DEFINED_ANY : DEFINED_NOT;
 	if ((rc = library_need(u, prov)) < 0)
 		return rc;
 	const struct d_defined *d = defined_find(u, prov, name);
 	if (d == NULL)
-		return 0;
+		return any ? DEFINED_ANY : DEFINED_NOT;
 	const struct d_params *seen = d->is_translated ? &d->seen : &d->native;
 	if (index < 0 || index >= seen->n)
-		return d_fail(u, n->line, D_ARGS_IDX, "index %lld is out of range for %s:::%s args[ ]: its definition has %u",
-			      (long long)index, prov, name, seen->n);
+		return d_fail(u, n->line, D_ARGS_IDX,
+			      "index %lld is out of range for %s:::%s args[ ]: its definition has %u", (long long)index,
+			      prov, name, seen->n);
 	ret->native = defined_native(d, (uint32_t)index);
 	ret->from = d->native.type[ret->native];
 	ret->to = seen->type[index];
-	return 1;
+	return DEFINED;
 }
 
 /* The same in all probes of the clause. */
@@ -106,23 +110,27 @@ static int defined_arg_of_clause(struct d_unit *u, const struct d_node *n, int64
 {
 	const struct d_clausenode *c = u->cur_clause;
 	const struct d_probedesc *d = &c->descs->d;
-	int first = 0;
+	int first = DEFINED_ANY;
 	for (uint32_t i = 0; i < c->nprobes; i++) {
 		struct defined_arg a = { 0 };
 		const int rc = defined_arg_of(u, n, c->probes[i], index, &a);
 		if (rc < 0)
 			return rc;
-		if (i == 0) {
+		if (rc == DEFINED_ANY)
+			continue;
+		if (first == DEFINED_ANY) {
 			first = rc;
 			*ret = a;
-		} else if (rc != first || (rc > 0 && (a.native != ret->native || !types_same(a.from, ret->from) ||
-						      !types_same(a.to, ret->to)))) {
-			return d_fail(u, n->line, D_ARGS_MULTI,
-				      "args[%lld] is not the same thing in all probes of %s:%s:%s:%s: give each a clause of its own",
-				      (long long)index, d->prov, d->mod, d->func, d->name);
+		} else if (rc != first ||
+			   (rc == DEFINED && (a.native != ret->native || !types_same(a.from, ret->from) ||
+					      !types_same(a.to, ret->to)))) {
+			return d_fail(
+				u, n->line, D_ARGS_MULTI,
+				"args[%lld] is not the same thing in all probes of %s:%s:%s:%s: give each a clause of its own",
+				(long long)index, d->prov, d->mod, d->func, d->name);
 		}
 	}
-	return first;
+	return first == DEFINED;
 }
 
 /* argN */
@@ -188,6 +196,7 @@ int defined_expand(struct d_unit *u, struct d_node *n, int64_t index)
 		return -TALLY_ENOMEM;
 	}
 	*n = *x;
+	u->cur_clause->args_defined = true;
 	rc = bind_expression(u, n);
 	return rc < 0 ? rc : 1;
 }

@@ -276,6 +276,8 @@ struct d_clause {
 	bool settles;         /* holds commit or discard */
 	bool speculates;      /* the record has the number of a speculation in front */
 	bool silent;          /* the record tells of nothing that is shown */
+	uint32_t args_used;   /* bit i: args[i] is named, of those below 32 */
+	bool args_defined;    /* ... as a provider definition has it */
 	uint32_t args_bytes;  /* ARGS and ARGLOAD stay below this offset of the context; 0 = no args[] */
 	uint32_t source;      /* which d_source() it came from */
 	const char *desc;     /* its probe descriptions as written, up to '/' or '{' */
@@ -332,6 +334,8 @@ struct d_args {
 	const char *
 		text; /* with `value`: an expression of D for it, in which __word0, __word1 ... are what the kernel hands over */
 };
+/* Of a probe that stands for others that come later: its args[] are what those of the clause's other probes are. */
+extern const struct d_args d_args_any;
 #define D_ARGS_BYTES 32767u /* bound of base + size: what an instruction can reach */
 
 /* Who asks for more frames than the kernel walks gets those, as in dtrace(1): it walks 127 (PERF_MAX_STACK_DEPTH) unless

@@ -352,6 +352,8 @@ static int lower_clause(struct lw *l, struct d_clause *c, const struct d_clausen
 				.desc = n->text,
 				.probes = n->probes,
 				.nprobes = n->nprobes,
+				.args_used = n->args_used,
+				.args_defined = n->args_defined,
 				.args_bytes = n->args_bytes,
 				.speculates = has_speculate(n->stmts),
 				.is_default = n->is_default };

@@ -17,6 +17,28 @@
 
 static const char *const later_kinds[] = { "entry", "return", "place" };
 
+bool user_may_come(const struct user_process *p, const struct d_probedesc *d)
+{
+	if (user_is_pattern(d->mod))
+		return true;
+	for (uint32_t i = 0; i < p->nfiles; i++)
+		if (user_file_is(&p->file[i], d->mod))
+			return false;
+	return strcmp(d->mod, "a.out") != 0;
+}
+
+/* What a provider definition calls the probes that come, if they have one name. */
+static void later_define(struct arena *a, struct probe *in, const struct d_probedesc *d)
+{
+	uint32_t pid;
+	const char *digits = user_process_of(d->prov, &pid);
+
+	if (!digits || user_is_pattern(d->prov) || user_is_pattern(d->name))
+		return;
+	in->def_prov = arena_strndup(a, d->prov, (size_t)(digits - d->prov));
+	in->def_name = d->name;
+}
+
 int user_wait_add(struct probes *t, const struct provider *prov, const char *prov_name, const struct user_process *p,
 		  const struct d_probedesc *d, uint32_t kinds, int found, int (*add)(void *arg, uint32_t id), void *arg,
 		  struct err *why)
@@ -61,6 +83,7 @@ int user_wait_add(struct probes *t, const struct provider *prov, const char *pro
 			return err_oom(why);
 		in->arm = (uint8_t)(ARM_USER_ENTRY + i);
 		in->is_later = true;
+		later_define(a, in, &w->d);
 		w->stand_in[i] = in->id;
 		if ((rc = add(arg, in->id)) < 0)
 			return rc;

@@ -237,17 +237,6 @@ static int pid_match_process(struct pid_match *m)
 	return user_is_pattern(m->d->func) ? 0 : pid_no_function(m);
 }
 
-/* Whether a file that the process maps later may be meant: any of a pattern, or one that is not there. */
-static bool pid_may_come(const struct pid_match *m)
-{
-	if (user_is_pattern(m->d->mod))
-		return true;
-	for (uint32_t i = 0; i < m->p->nfiles; i++)
-		if (user_file_is(&m->p->file[i], m->d->mod))
-			return false;
-	return strcmp(m->d->mod, "a.out") != 0;
-}
-
 /* Which kinds of probes a description may mean: bit i is ARM_USER_ENTRY + i. */
 static uint32_t pid_kinds(const struct d_probedesc *d)
 {
@@ -285,7 +274,8 @@ static int pid_match(struct probes *t, const struct d_probedesc *d, int (*add)(v
 	if (!m.prov)
 		return err_oom(why);
 	found = pid_match_process(&m);
-	rc = pid_may_come(&m) ? user_wait_add(t, &prov_pid, m.prov, m.p, d, pid_kinds(d), found, add, arg, why) : 0;
+	rc = user_may_come(m.p, d) ? user_wait_add(t, &prov_pid, m.prov, m.p, d, pid_kinds(d), found, add, arg, why) :
+				     0;
 	return rc < 0 ? rc : found;
 }
 

@@ -68,6 +68,15 @@ bool user_file_open(struct user_file *f, uint32_t pid)
 	return f->fd >= 0;
 }
 
+void user_file_close(struct user_file *f)
+{
+	sym_code_close(f->code);
+	if (f->fd >= 0)
+		close(f->fd);
+	f->code = NULL;
+	f->fd = -1;
+}
+
 static void process_open_files(struct user_process *p)
 {
 	uint32_t kept = 0;
@@ -133,16 +142,10 @@ int user_process(struct probes *t, uint32_t pid, struct user_process **ret, stru
 
 void user_process_close(struct user_process *p)
 {
-	for (uint32_t i = 0; i < p->nfiles; i++) {
-		sym_code_close(p->file[i].code);
-		if (p->file[i].fd >= 0)
-			close(p->file[i].fd);
-	}
-	for (uint32_t i = 0; i < p->nlate; i++) {
-		sym_code_close(p->late[i]->code);
-		if (p->late[i]->fd >= 0)
-			close(p->late[i]->fd);
-	}
+	for (uint32_t i = 0; i < p->nfiles; i++)
+		user_file_close(&p->file[i]);
+	for (uint32_t i = 0; i < p->nlate; i++)
+		user_file_close(p->late[i]);
 	mem_free(p->file);
 	mem_free(p->late);
 }

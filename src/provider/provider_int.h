@@ -92,6 +92,9 @@ int user_process(struct probes *t, uint32_t pid, struct user_process **ret, stru
 void user_process_close(struct user_process *p);
 /* Opens a file that process pid maps; false: it can't be read, or is no ELF file. */
 bool user_file_open(struct user_file *f, uint32_t pid);
+void user_file_close(struct user_file *f);
+/* Whether a file that the process maps later may be meant: any of a pattern, or one that is not there. */
+bool user_may_come(const struct user_process *p, const struct d_probedesc *d);
 /* Has the description wait, of which so many probes were found (or what was wrong): probes of the kinds (bit i: ARM_USER_ENTRY + i) that stand for those that come are added. */
 int user_wait_add(struct probes *t, const struct provider *prov, const char *prov_name, const struct user_process *p,
 		  const struct d_probedesc *d, uint32_t kinds, int found, int (*add)(void *arg, uint32_t id), void *arg,

@@ -7,6 +7,9 @@
  * of <sys/sdt.h> write, and those of a header that `tally trace -h` makes.  PROVIDER and NAME are the program's; two underscores of a
  * name are a dash, as D has it (query__start: query-start).  FUNCTION is where the probe stands.  One that stands in a function several
  * times is one probe with several places, each of which has its own operands (operand.c).
+ *
+ * PROVIDERpid may be a pattern of several processes: `myapp*`.  Then all processes are looked at that run when the script is compiled,
+ * each of their files once; but only where no other provider has such a name, since that look takes milliseconds for each file.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +17,7 @@
 #include "provider/provider_int.h"
 
 #define NAME_MOST 128u
+#define USDT_KINDS 4u /* of user_wait_add(): places alone */
 
 /* args[] of a probe: the size and the sign of an argument are known, and no more. */
 static const struct d_args usdt_values[][OPERANDS_MOST] = {
@@ -34,8 +38,11 @@ static const struct d_args usdt_values[][OPERANDS_MOST] = {
 
 static const struct d_args *usdt_args(const struct probe *p, uint32_t index)
 {
-	const struct bpf_place *b = &p->place->b;
+	const struct bpf_place *b;
 
+	if (!p->place)
+		return &d_args_any; /* it stands for probes of files that come later */
+	b = &p->place->b;
 	if (index >= b->noperands)
 		return NULL;
 	return &usdt_values[(b->operand[index].is_signed ? 4 : 0) + __builtin_ctz(b->operand[index].bytes)][index];
@@ -45,7 +52,7 @@ struct usdt_match {
 	struct probes *t;
 	struct user_process *p;
 	const struct d_probedesc *d;
-	const char *pattern; /* of the provider without the process id */
+	const char *pattern; /* of the provider without the process id; NULL: of both */
 	int (*add)(void *arg, uint32_t id);
 	void *arg;
 	struct err *why;
@@ -111,6 +118,25 @@ static int usdt_make(struct usdt_match *m, const struct user_file *f, const stru
 	return rc < 0 ? rc : 0;
 }
 
+/* The provider's name has the process id behind it. */
+static bool usdt_is_named(const struct usdt_match *m, const struct sym_note *note)
+{
+	char prov[NAME_MOST + 16];
+
+	if (m->pattern)
+		return text_glob(m->pattern, note->prov);
+	snprintf(prov, sizeof(prov), "%.*s%u", (int)NAME_MOST, note->prov, m->p->pid);
+	return text_glob(m->d->prov, prov);
+}
+
+/* The same with whatever process id: the pattern, up to its first star, is how the name begins, or goes on into the id. */
+static bool usdt_may_be_named(const struct usdt_match *m, const struct sym_note *note)
+{
+	const size_t fixed = strcspn(m->d->prov, "*?[\\"), n = strlen(note->prov);
+
+	return !strncmp(m->d->prov, note->prov, fixed < n ? fixed : n);
+}
+
 static int usdt_match_file(struct usdt_match *m, const struct user_file *f)
 {
 	int rc = 0;
@@ -121,7 +147,7 @@ static int usdt_match_file(struct usdt_match *m, const struct user_file *f)
 		char name[NAME_MOST];
 
 		usdt_name(note->name, name);
-		if (text_glob(m->pattern, note->prov) && text_glob(m->d->func, func ? func->name : "") &&
+		if (usdt_is_named(m, note) && text_glob(m->d->func, func ? func->name : "") &&
 		    (text_glob(m->d->name, name) || !strcmp(m->d->name, note->name)))
 			rc = usdt_make(m, f, note, func ? func->name : "", name);
 	}
@@ -157,30 +183,153 @@ static int usdt_none(const struct usdt_match *m)
 		       m->p->pid, m->pattern, near.text);
 }
 
+/* ---- one process, and what it loads later ------------------------------------------------ */
+
+static int usdt_match_process(struct usdt_match *m)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < m->p->nfiles; i++)
+		if (user_file_is(&m->p->file[i], m->d->mod) && user_code_is_ours(&m->p->file[i]))
+			rc = usdt_match_file(m, &m->p->file[i]);
+	return rc < 0 ? rc : m->found;
+}
+
+/* Whether the pattern of a description ends in a process id: then what stands before it, and the id. */
+static bool usdt_cut_process(const struct d_probedesc *d, char pattern[static NAME_MOST], uint32_t *pid)
+{
+	const char *digits = user_process_of(d->prov, pid);
+
+	if (!digits || digits - d->prov >= (ptrdiff_t)NAME_MOST)
+		return false;
+	snprintf(pattern, NAME_MOST, "%.*s", (int)(digits - d->prov), d->prov);
+	return strcmp(pattern, "pid") != 0;
+}
+
+static int usdt_match_one(struct usdt_match *m, uint32_t pid)
+{
+	int rc = user_process(m->t, pid, &m->p, m->why), found;
+	const char *prov = rc < 0 ? NULL : arena_strdup(probes_arena(m->t), m->d->prov);
+
+	if (rc < 0)
+		return rc;
+	if (!prov)
+		return err_oom(m->why);
+	found = usdt_match_process(m);
+	if (found < 0)
+		return found;
+	if (!found && !user_is_pattern(m->pattern))
+		found = usdt_none(m);
+	rc = user_may_come(m->p, m->d) ?
+		     user_wait_add(m->t, &prov_usdt, prov, m->p, m->d, USDT_KINDS, found, m->add, m->arg, m->why) :
+		     0;
+	return rc < 0 ? rc : found;
+}
+
+static int usdt_match_later(struct probes *t, const struct user_wait *w, const struct user_file *f,
+			    int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
+{
+	struct user_process p = { .pid = w->pid };
+	struct usdt_match m = { .t = t, .p = &p, .d = &w->d, .add = add, .arg = arg, .why = why };
+	char pattern[NAME_MOST];
+	uint32_t pid;
+
+	m.pattern = pattern;
+	return usdt_cut_process(&w->d, pattern, &pid) ? usdt_match_file(&m, f) : 0;
+}
+
+/* ---- all processes -------------------------------------------------------------------------- */
+
+/* The files that processes map: which of them have a probe that is meant. */
+struct usdt_search {
+	const struct usdt_match *m;
+	struct map files; /* by inode and path: usdt_has, usdt_has_not */
+	uint32_t pid;
+	bool has, failed;
+};
+static const char usdt_has, usdt_has_not;
+
+static bool usdt_file_has(const struct usdt_search *s, const char *path)
+{
+	struct user_file f = { .fd = -1, .path = path };
+	bool has = false;
+
+	if (!user_file_open(&f, s->pid))
+		return false;
+	for (uint32_t i = 0; i < f.code->nnotes && !has; i++)
+		has = usdt_may_be_named(s->m, &f.code->note[i]);
+	user_file_close(&f);
+	return has;
+}
+
+static void usdt_see_mapping(void *arg, const struct k_task *t)
+{
+	struct usdt_search *s = arg;
+	struct buf key = { 0 };
+	void **known;
+
+	if (t->path[0] != '/' || s->failed)
+		return;
+	buf_printf(&key, "%llu %s", (unsigned long long)t->inode, t->path);
+	known = key.failed ? NULL : map_at(&s->files, key.p, key.n);
+	s->failed = !known;
+	if (known && !*known)
+		*known = (void *)(uintptr_t)(usdt_file_has(s, t->path) ? &usdt_has : &usdt_has_not);
+	s->has |= known && *known == &usdt_has;
+	buf_free(&key);
+}
+
+static bool usdt_is_ours_alone(const char *prov)
+{
+	const struct provider *p;
+
+	for (uint32_t i = 0; (p = provider_at(i)); i++)
+		if (text_glob(prov, p->name))
+			return false;
+	return *prov && user_is_pattern(prov);
+}
+
+static int usdt_match_all(struct usdt_match *m)
+{
+	struct usdt_search s = { .m = m };
+	uint32_t *pid = NULL, n = 0;
+	int rc = k_task_pids(&pid, &n);
+
+	if (rc < 0)
+		return rc == -TALLY_ENOMEM ? err_oom(m->why) : err_set(m->why, TALLY_EIO, "cannot list the processes");
+	for (uint32_t i = 0; i < n && rc >= 0 && !s.failed; i++) {
+		s.pid = pid[i];
+		s.has = false;
+		/* One that has ended meanwhile, or is another user's, has nothing to be probed. */
+		if (k_task_maps(pid[i], usdt_see_mapping, &s) == 0 && s.has &&
+		    user_process(m->t, pid[i], &m->p, m->why) == 0)
+			rc = usdt_match_process(m);
+	}
+	mem_free(pid);
+	map_free(&s.files);
+	return s.failed ? err_oom(m->why) : rc < 0 ? rc : m->found;
+}
+
 static int usdt_match(struct probes *t, const struct d_probedesc *d, int (*add)(void *arg, uint32_t id), void *arg,
 		      struct err *why)
 {
 	struct usdt_match m = { .t = t, .d = d, .add = add, .arg = arg, .why = why };
 	char pattern[NAME_MOST];
-	const char *digits;
 	uint32_t pid;
-	int rc = 0;
+	int rc;
 
-	digits = user_process_of(d->prov, &pid);
-	if (!digits || (size_t)(digits - d->prov) >= sizeof(pattern))
+	if (usdt_cut_process(d, pattern, &pid)) {
+		m.pattern = pattern;
+		rc = user_elsewhere(t, "usdt", why);
+		return rc < 0 ? rc : usdt_match_one(&m, pid);
+	}
+	if (user_process_of(d->prov, &pid) || !usdt_is_ours_alone(d->prov) || user_elsewhere(t, "usdt", why) < 0)
 		return 0;
-	snprintf(pattern, sizeof(pattern), "%.*s", (int)(digits - d->prov), d->prov);
-	m.pattern = pattern;
-	if (!strcmp(pattern, "pid"))
-		return 0;
-	if ((rc = user_elsewhere(t, "usdt", why)) < 0 || (rc = user_process(t, pid, &m.p, why)) < 0)
-		return rc;
-	for (uint32_t i = 0; rc == 0 && i < m.p->nfiles; i++)
-		if (user_file_is(&m.p->file[i], d->mod) && user_code_is_ours(&m.p->file[i]))
-			rc = usdt_match_file(&m, &m.p->file[i]);
-	if (rc < 0)
-		return rc;
-	return m.found ? m.found : user_is_pattern(pattern) ? 0 : usdt_none(&m);
+	rc = usdt_match_all(&m);
+	return rc ? rc :
+		    err_set(why, TALLY_ENOPROBE,
+			    "usdt: no process has static probes of a provider \"%.60s\" now, and no provider is called so",
+			    d->prov);
 }
 
 static int usdt_offer(struct probes *t, struct err *e)
@@ -215,4 +364,5 @@ const struct provider prov_usdt = {
 	.why_none = usdt_why_none,
 	.args_of = usdt_args,
 	.match = usdt_match,
+	.match_file = usdt_match_later,
 };

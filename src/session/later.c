@@ -6,6 +6,7 @@
  * and the process goes on.  So the program in the kernel stays the one that was loaded at the start, and the first call is seen.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "session/session_int.h"
 
@@ -81,16 +82,46 @@ struct later_row {
 	uint8_t kind; /* of user_wait.stand_in[] */
 };
 
-static bool later_fires(void *arg, uint32_t clause)
+/* Whether args[], as the clause has compiled them, are those of the probe: defined alike, or of the same size and sign. */
+static bool later_has_args(const struct tally_trace *t, const struct d_clause *c, const struct probe *p)
 {
-	const struct later_row *r = arg;
-	const struct d_clause *c = &r->t->prog->clause[clause];
+	bool defined = false, alike = true;
 
+	for (uint32_t k = 0; k < c->nprobes; k++) {
+		const struct probe *other = probes_get(t->probes, c->probes[k]);
+
+		defined |= other->def_prov && p->def_prov && !strcmp(other->def_prov, p->def_prov) &&
+			   !strcmp(other->def_name, p->def_name);
+		for (uint32_t i = 0; i < 32 && !other->is_later; i++)
+			alike &= !(c->args_used >> i & 1) || probe_args(other, i) == probe_args(p, i);
+	}
+	return c->args_defined ? defined : alike;
+}
+
+static bool later_is_meant(const struct later_row *r, const struct d_clause *c)
+{
 	for (uint32_t i = 0; i < r->n; i++)
 		for (uint32_t k = 0; k < c->nprobes; k++)
 			if (c->probes[k] == r->of[i].wait->stand_in[r->kind])
 				return true;
 	return false;
+}
+
+static bool later_fires(void *arg, uint32_t clause)
+{
+	const struct later_row *r = arg;
+	const struct d_clause *c = &r->t->prog->clause[clause];
+
+	return later_is_meant(r, c) && later_has_args(r->t, c, probes_get(r->t->probes, r->of->id));
+}
+
+static bool later_is_left_out(struct later_row *r)
+{
+	bool out = false;
+
+	for (uint32_t i = 0; i < r->t->prog->nclauses && !out; i++)
+		out = later_is_meant(r, &r->t->prog->clause[i]) && !later_fires(r, i);
+	return out;
 }
 
 /* Rows for its places in that file, those that the kernel refuses or the others, and the places for the kernel. */
@@ -116,6 +147,7 @@ static int later_add_rows(struct tally_trace *t, uint32_t rows, struct later_row
 			return rc;
 		else
 			*place = (struct k_place){ at->offset, at->semaphore, (uint32_t)rc, true }, to->n++;
+		t->later_differs += later_is_left_out(r);
 	}
 	return 0;
 }
@@ -211,6 +243,11 @@ int later_turn(struct tally_trace *t)
 
 void later_report(struct tally_trace *t)
 {
+	if (t->later_differs)
+		trace_note(
+			t,
+			"libraries that were loaded later have other args[] than clauses were compiled for; places left out: %u",
+			t->later_differs);
 	if (t->later_skipped)
 		trace_note(t, "%u probes of libraries that were loaded later left out: there is room for %u of a kind",
 			   t->later_skipped, ROWS_LATER);

@@ -261,6 +261,7 @@ struct tally_trace {
 	struct img_spec *spec_state;               /* the same, as programs see them */
 	uint32_t nspecs;
 	uint32_t later_skipped;               /* places for which there was no row */
+	uint32_t later_differs;               /* places left out of a clause whose args[] are others */
 	uint64_t spec_drops, spec_drops_told; /* records that found no room in their speculation */
 
 	/* answers */
