@@ -304,27 +304,58 @@ share() { awk -v a="$1" -v b="$2" '$0 ~ a { x += $NF } $0 ~ b { y += $NF } END {
 
 @test "over 20 runs of loading, mapping, forking, exec and used ids the shares are the program's own, within the error of sampling" {
   needs_bpf
-  local turn ours n perfs=- sum=0 all=0 short=0 perf= a='(plugin|image)_a_touch' b='(plugin|image)_b_touch'
-  command -v perf >/dev/null && perf="perf record -q -e page-faults:u -c 7 -o $BATS_TEST_TMPDIR/perf.data --"
+  local turn ours n lost perfs=- sum=0 all=0 perf= a='(plugin|image)_a_touch' b='(plugin|image)_b_touch'
+  # -N: else perf links the files that it saw into its cache, which changes them (see the next test)
+  command -v perf >/dev/null && perf="perf record -N -q -e page-faults:u -c 7 -o $BATS_TEST_TMPDIR/perf.data --"
   for turn in {1..20}; do
     run --separate-stderr "$TALLY" trace -x dcpc_min_overflow=1 -qn 'cpc:::page_faults-user-7 /execname == "reuse" || execname == "image_a" || execname == "image_b"/ { @[ufunc(arg1)] = count(); }' \
       -c "$perf $PROGS/reuse all $PROGS 10 200 100"
     [ "$status" -ne 77 ] || skip "the id of a process can't be chosen here"
     [ "$status" -eq 0 ] || { echo "$stderr"; return 1; }
     read -r ours n < <(share "$a" "$b" <<<"$output")
+    lost=$(grep -oE '[0-9]+ of [0-9]+ firings of' <<<"$stderr" | awk '{ n += $1 } END { print n + 0 }')
     [ -z "$perf" ] || read -r perfs _ < <(perf script -i "$BATS_TEST_TMPDIR/perf.data" -F ip,sym 2>/dev/null | sed 's/$/ 1/' |
       share "$a" "$b")
-    echo "# run $turn: of $n faults plugin_a has $ours (truth 0.6667), by perf $perfs" >&3
-    if [ "$n" -lt 1000 ]; then                               # of 18,000 / 7; the kernel throttles some
+    echo "# run $turn: of $n faults plugin_a has $ours (truth 0.6667), by perf $perfs; firings said to be lost: $lost" >&3
+    # 18,000 / 7, but for what is said to be lost; a loss of less than 0.5 % has no line
+    if [ $((n + lost)) -lt 2500 ] || [ "$n" -gt 2650 ]; then
       head -40 <<<"$output"$'\n'"$stderr" | sed 's/^/# /' >&3
-      short=$((short + 1))
-      [ "$short" -eq 1 ] || return 1                         # a kernel may have throttled nearly all once
-      continue
+      return 1
     fi
+    [ "$n" -gt 0 ] || continue
     awk -v p="$ours" -v n="$n" 'BEGIN { e = p - 2 / 3; if (e < 0) e = -e; exit !(e <= 3.3 * sqrt(2 / 9 / n)) }'
     sum=$(awk "BEGIN { print $sum + $ours * $n }")
     all=$((all + n))
   done
   echo "# all runs: $(awk "BEGIN { printf \"%.4f\", $sum / $all }")" >&3
   awk -v p="$sum" -v n="$all" 'BEGIN { e = p / n - 2 / 3; if (e < 0) e = -e; exit !(e <= 3.3 * sqrt(2 / 9 / n)) }'
+}
+
+@test "files that got a second name before tally could look at them have no names, and that is said" {
+  local dir="$BATS_TEST_TMPDIR/linked"
+  mkdir -p "$dir"
+  cp "$PROGS"/plugin_[ab].so "$dir"
+  cat >"$BATS_TEST_TMPDIR/linked.sh" <<END
+#!/bin/sh
+kill -STOP \$PPID
+$PROGS/reuse load $dir 5 200 100
+for name in a b; do ln $dir/plugin_\$name.so $dir/second_\$name; done
+kill -CONT \$PPID
+END
+  chmod +x "$BATS_TEST_TMPDIR/linked.sh"
+  faults '@[ufunc(arg1)] = count();' "$BATS_TEST_TMPDIR/linked.sh"
+  gave 'plugin_a.so`0x[0-9a-f]+ \[file changed\]' 950 1100
+  gave 'plugin_b.so`0x[0-9a-f]+ \[file changed\]' 450 550
+  [[ "$stderr" =~ [1-9][0-9]*\ user\ address(es)?\ without\ a\ name:\ the\ file\ was\ changed\ or\ removed ]]
+}
+
+@test "where the kernel does not tell when code is unmapped, it is said that names are those of the end" {
+  needs_bpf
+  local query='cpc:::page_faults-user-1 /execname == "reuse"/ { @[ufunc(arg1)] = count(); }'
+  run --separate-stderr unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' sh \
+    "$TALLY" trace -x dcpc_min_overflow=1 -qn "$query" -c "$(reuse map)"
+  [ "$status" -eq 0 ] || { echo "$stderr"; return 1; }
+  [[ "$stderr" == *"user addresses have the names of what was mapped when they were looked up"* ]] || { echo "$stderr"; return 1; }
+  run --separate-stderr "$TALLY" trace -x dcpc_min_overflow=1 -qn "$query" -c "$(reuse map)"
+  [[ "$stderr" != *"looked up"* ]]
 }

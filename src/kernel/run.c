@@ -8,6 +8,9 @@
  * Waiting is one epoll set, made at the first wait: rings, timers, the watched
  * processes' buffers and whatever the caller adds.  It tells only that something
  * happened; what, the caller finds by asking each part, which is cheap.
+ *
+ * The kernel wakes us for rings and buffers that fill up.  What is in them before that is looked for every LOOK_MS: records shall be
+ * printed, and a file that was mapped must be seen before somebody changes, renames or links it, or its name is lost.
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -20,7 +23,7 @@
 #include "kernel/libbpf_int.h"
 #include "kernel/task_int.h"
 
-#define LOOK_MS 10 /* between looks into the rings while waiting */
+#define LOOK_MS 10 /* between looks into rings and buffers while waiting */
 
 /* Raises the limit of open files as far as it may go; false when it was there already. */
 bool run_more_files(void)
@@ -147,7 +150,7 @@ static int watch_parts(struct k_run *k)
 /* One slice of a wait; *left is what then remains of the time, -1 for ever. */
 static int wait_slice(struct k_run *k, int *left, bool *over)
 {
-	bool whole = k->rings.outer < 0 || (*left >= 0 && *left <= LOOK_MS);
+	bool whole = (k->rings.outer < 0 && !k->tasks) || (*left >= 0 && *left <= LOOK_MS);
 	struct epoll_event ev;
 	int n = epoll_wait(k->epoll, &ev, 1, whole ? *left : LOOK_MS);
 
@@ -156,7 +159,10 @@ static int wait_slice(struct k_run *k, int *left, bool *over)
 	*over = whole || n < 0;
 	if (*left > 0)
 		*left -= whole ? *left : LOOK_MS;
-	return n > 0 ? 1 : rings_waiting(k);
+	if (n > 0)
+		return 1;
+	n = rings_waiting(k);
+	return n == 0 && k->tasks ? k_tasks_waiting(k->tasks) : n;
 }
 
 int k_wait(struct k_run *k, int timeout_ms)

@@ -341,6 +341,34 @@ static void processes_that_are_watched_from_the_second_wait_on_end_it(void **sta
 	assert_int_equal(mem_live(), 0);
 }
 
+/* One mapping is no quarter of a ring; whoever waits for that sees the file only when something else ends the wait. */
+static void one_mapping_ends_a_wait(void **state)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct handmade h;
+	struct err e = { 0 };
+	struct k_run *k;
+	void *p;
+	int fd;
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	hm_init(&h);
+	hm_map(&h, IMG_ARRAY, IMG_CTL, 4, sizeof(struct img_ctl), 1);
+	HM_PROG(&h, IMG_TEST, HM_RETURN);
+	k = opened(&h);
+	assert_int_equal(k_task_watch(k, &e), 0);
+	fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	p = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(p, MAP_FAILED);
+	assert_int_equal(k_wait(k, 5000), 1);
+	munmap(p, page);
+	close(fd);
+	k_close(k);
+	assert_int_equal(mem_live(), 0);
+}
+
 static uint32_t run_count_files(void)
 {
 	DIR *d = opendir("/proc/self/fd");
@@ -396,6 +424,7 @@ int main(void)
 		cmocka_unit_test(memory_that_runs_out_is_told_wherever_it_does),
 		cmocka_unit_test(killed_tracer_leaves_no_program_behind),
 		cmocka_unit_test(processes_that_are_watched_from_the_second_wait_on_end_it),
+		cmocka_unit_test(one_mapping_ends_a_wait),
 		cmocka_unit_test(what_watches_mappings_is_gone_with_the_run_also_if_its_program_is_refused),
 	};
 

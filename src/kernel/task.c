@@ -459,6 +459,17 @@ int k_tasks_drain(struct k_tasks *t, k_task_sink *sink, void *arg)
 	return k_taskrings_merge(t->ring, t->ncpus, k_now_ns(), t->scratch, sink, arg);
 }
 
+bool k_tasks_waiting(const struct k_tasks *t)
+{
+	for (uint32_t cpu = 0; cpu < t->ncpus; cpu++) {
+		const struct k_taskring *r = &t->ring[cpu];
+
+		if (r->page && __atomic_load_n(&r->page->data_head, __ATOMIC_RELAXED) != r->page->data_tail)
+			return true;
+	}
+	return false;
+}
+
 int k_tasks_fd(const struct k_tasks *t, uint32_t i)
 {
 	for (uint32_t cpu = 0; cpu < t->ncpus; cpu++)

@@ -18,6 +18,7 @@ void k_tasks_close(struct k_tasks *t); /* NULL is fine */
 int k_tasks_online(struct k_tasks *t, struct err *e);
 /* Hands over, in time order over all CPUs, what happened before the call. Returns how many. */
 int k_tasks_drain(struct k_tasks *t, k_task_sink *sink, void *arg);
+bool k_tasks_waiting(const struct k_tasks *t); /* whether there is anything to hand over */
 /* Descriptors to poll: readable when a ring is a quarter full. -1 past the last. */
 int k_tasks_fd(const struct k_tasks *t, uint32_t i);
 

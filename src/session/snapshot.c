@@ -190,7 +190,8 @@ static int read_map(struct tally_trace *t, struct agg_state *s, uint32_t map)
 
 	while (rc >= 0 && most--) {
 		memcpy(key, next, key_size);
-		if (m.ops->lookup(m.maps, map, key, value) >= 0) {
+		rc = m.ops->lookup(m.maps, map, key, value);
+		if (rc >= 0) {
 			struct cell *c = add_cell(s, key);
 
 			if (!c) {
@@ -200,7 +201,8 @@ static int read_map(struct tally_trace *t, struct agg_state *s, uint32_t map)
 			c->in_map = true;
 			add_cpus(s, value, m.ncpus, c->raw);
 		}
-		rc = m.ops->next(m.maps, map, key, next);
+		if (rc >= 0 || rc == -TALLY_EEND) /* a key that was just taken out is no failure, all else is */
+			rc = m.ops->next(m.maps, map, key, next);
 	}
 	mem_free(key);
 	mem_free(value);

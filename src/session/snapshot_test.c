@@ -26,6 +26,7 @@ struct fake {
 	uint32_t words;
 	uint64_t fired; /* firings so far: each adds 1, and `fired`, and its square */
 	bool still;     /* nothing fires */
+	int refused;    /* what each look-up answers instead */
 };
 
 static void fire(struct fake *f, uint64_t key)
@@ -53,6 +54,8 @@ static int fake_lookup(void *maps, uint32_t map, const void *key, void *value)
 
 	(void)map;
 	go_on(f);
+	if (f->refused < 0)
+		return f->refused;
 	if (!f->e[k].used)
 		return -TALLY_EEND;
 	for (int cpu = 0; cpu < CPUS; cpu++)
@@ -345,6 +348,24 @@ static void a_clear_that_finds_no_memory_says_so(void **state)
 	clearing_without_memory(IMG_PERCPU_ARRAY, true); /* keys can't be taken out */
 }
 
+/* Rows that are there and can't be read are no rows that aren't there. */
+static void values_that_cannot_be_read_are_an_error_and_no_empty_answer(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	set_up(&x, AGG_COUNT, 1, IMG_PERCPU_HASH);
+	x.fake.still = true;
+	fire(&x.fake, 1);
+	fire(&x.fake, 2);
+	x.fake.refused = -TALLY_ENOMEM;
+	assert_int_equal(snapshot_take(&x.t, &x.s), -TALLY_ENOMEM);
+	x.fake.refused = -TALLY_EEND; /* they were taken out meanwhile */
+	assert_int_equal(snapshot_take(&x.t, &x.s), 0);
+	assert_int_equal(x.s.snap->n, 0);
+	snapshot_drop(&x.s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -355,6 +376,7 @@ int main(void)
 		cmocka_unit_test(a_cleared_minimum_starts_again),
 		cmocka_unit_test(forgotten_keys_take_no_memory),
 		cmocka_unit_test(a_clear_that_finds_no_memory_says_so),
+		cmocka_unit_test(values_that_cannot_be_read_are_an_error_and_no_empty_answer),
 	};
 
 	return cmocka_run_group_tests_name("session: snapshot", tests, NULL, NULL);
