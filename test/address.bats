@@ -240,6 +240,16 @@ over() {
   done
 }
 
+@test "code that may be written does not have the name of what is mapped over it and made executable later, also where mremap() moved it" {
+  case $(uname -m) in x86_64|aarch64) ;; *) skip "mprotect() is noticed on x86-64 and arm64 only" ;; esac
+  local how
+  for how in cover carry; do
+    faults '@[ufunc(arg1)] = count();' "$(reuse $how)"
+    gave_both '.so`plugin_._touch '
+    [[ "$output" != *"mapping gone"* ]]
+  done
+}
+
 @test "two memory files of one name are two rows" {
   faults '@[ufunc(arg1)] = count();' "$PROGS/reuse memfd $PROGS 1 2000 1000"
   [ "$(grep -E 'memfd:plugin\[inode [0-9]+\]`' <<<"$output" | awk '$NF >= 950' | wc -l)" -eq 2 ]

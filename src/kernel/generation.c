@@ -20,7 +20,8 @@
  * exec_vm at all.  So a space that may have had such pages since its exec begins a generation with each mmap() of executable pages.
  * And mprotect() changes no address's meaning: a compiler that makes its code writable and executable in turn begins no
  * generation.  But the code that it takes out of exec_vm may be unmapped later, which changes nothing there.  So the addresses are
- * remembered, from the lowest to the highest, and what unmaps or covers one of them begins a generation.
+ * remembered, from the lowest to the highest, and what unmaps or covers one of them begins a generation.  So are those of pages that are
+ * mapped to be written and executed, and where mremap() moves any of these to.
  *
  * mremap() changes exec_vm only where it moves code over other code, and which pages are moved only user space knows.  Its arguments are told,
  * also when the move fails later, and one to a given place begins a generation.  Where the place is not among them, the kernel chose it, and
@@ -238,15 +239,63 @@ static void code_range(struct code *c, const struct facts *f)
 	PUT(I_LOAD(DW, R3, R10, AT_START), I_LOAD(DW, R4, R10, AT_LENGTH), I_ALU_REG(ADD, R4, R3));
 }
 
-/* What mprotect() is about has code that exec_vm does not count. */
-static void code_uncount(struct code *c, const struct facts *f)
+/* From R3 to R4 there is code that exec_vm does not count. */
+static void code_uncount(struct code *c)
 {
 	const int from = offsetof(struct img_generation, uncounted_from),
 		  to = offsetof(struct img_generation, uncounted_to);
 
-	code_range(c, f);
 	PUT(I_LOAD(DW, R2, R8, to), I_JMP_IMM(JEQ, R2, 0, 2), I_LOAD(DW, R1, R8, from), I_JMP_REG(JGE, R3, R1, 1),
 	    I_STORE(DW, R8, from, R3), I_JMP_REG(JLE, R4, R2, 1), I_STORE(DW, R8, to, R4));
+}
+
+/* Where the mremap() that was told moves such code, it is then, too. */
+static void code_uncount_moved(struct code *c)
+{
+	enum { OLD = AT_MOVED + (int)offsetof(struct k_moved, argument) };
+	const int from = offsetof(struct img_generation, uncounted_from),
+		  to = offsetof(struct img_generation, uncounted_to);
+	uint32_t apart[3], fixed, moved;
+
+	PUT(I_LOAD(DW, R2, R8, to));
+	apart[0] = code_jump(c, I_JMP_IMM(JEQ, R2, 0, 0));
+	PUT(I_LOAD(DW, R1, R8, from), I_LOAD(DW, R3, R10, OLD), I_LOAD(DW, R4, R10, OLD + 8), I_JMP_IMM(JNE, R4, 0, 1),
+	    I_MOV_IMM(R4, 1), I_ALU_REG(ADD, R4, R3));
+	apart[1] = code_jump(c, I_JMP_REG(JGE, R3, R2, 0));
+	apart[2] = code_jump(c, I_JMP_REG(JLE, R4, R1, 0));
+	PUT(I_LOAD(DW, R1, R10, OLD + 24), I_ALU_IMM(AND, R1, MREMAP_FIXED));
+	fixed = code_jump(c, I_JMP_IMM(JNE, R1, 0, 0));
+	PUT(I_STORE_IMM(DW, R8, from, 0), I_STORE_IMM(DW, R8, to, -1)); /* nobody knows where */
+	moved = code_jump(c, I_JUMP(0));
+	code_land(c, fixed);
+	PUT(I_LOAD(DW, R3, R10, OLD + 32), I_LOAD(DW, R4, R10, OLD + 16), I_ALU_REG(ADD, R4, R3));
+	code_uncount(c);
+	code_land(c, moved);
+	for (size_t i = 0; i < COUNT(apart); i++)
+		code_land(c, apart[i]);
+}
+
+/* Behind the beginning of a generation: an mmap() that began it may have made pages that may be written and executed. Of memory without a file
+ * only what has a given place is remembered: a compiler's would make each munmap() of its process begin a generation. */
+static void code_uncount_mapped(struct code *c, const struct facts *f)
+{
+	uint32_t fixed;
+
+	code_call(c, f);
+	LEAVE_IF(JNE, R0, SYS_mmap);
+	code_argument(c, f, 2);
+	PUT(I_ALU_IMM(AND, R1, PROT_WRITE | PROT_EXEC));
+	LEAVE_IF(JNE, R1, PROT_WRITE | PROT_EXEC);
+	code_argument(c, f, 3);
+	PUT(I_MOV_REG(R2, R1), I_ALU_IMM(AND, R2, MAP_FIXED | MAP_FIXED_NOREPLACE));
+	fixed = code_jump(c, I_JMP_IMM(JNE, R2, 0, 0));
+	PUT(I_ALU_IMM(AND, R1, MAP_ANONYMOUS));
+	LEAVE_IF(JNE, R1, 0);
+	PUT(I_STORE_IMM(DW, R8, offsetof(struct img_generation, uncounted_from), 0),
+	    I_STORE_IMM(DW, R8, offsetof(struct img_generation, uncounted_to), -1), I_JUMP(-1));
+	code_land(c, fixed);
+	code_range(c, f);
+	code_uncount(c);
 }
 
 /* The lock of the space in R8, which has R7 executable pages now, is released. */
@@ -279,6 +328,7 @@ static void on_lock_released(struct code *c, const struct facts *f)
 		code_call(c, f);
 		over = code_jump(c, I_JMP_IMM(JNE, R0, SYS_mremap, 0));
 		generation_emit_move(c, f);
+		code_uncount_moved(c);
 		PUT(I_LOAD(W, R0, R10, AT_CALL));
 		code_land(c, over);
 
@@ -296,7 +346,8 @@ static void on_lock_released(struct code *c, const struct facts *f)
 		asks[0] = code_jump(c, I_JMP_IMM(JEQ, R1, PROT_WRITE | PROT_EXEC, 0));
 		PUT(I_JMP_REG(JGE, R7, R2, -1));
 		code_land(c, asks[0]);
-		code_uncount(c, f);
+		code_range(c, f);
+		code_uncount(c);
 		PUT(I_JUMP(-1));
 		code_land(c, protect);
 		code_land(c, over);
@@ -352,6 +403,8 @@ static void on_lock_released(struct code *c, const struct facts *f)
 	code_own_place(c, f, 1);
 	PUT(I_STORE(DW, R2, offsetof(struct img_space, began_ns), R0));
 	generation_emit(c, f, AT_UNMAPPED, sizeof(struct k_unmapped));
+	if (f->calls)
+		code_uncount_mapped(c, f);
 }
 
 /* The space in AT_KEY and R7 begins its first generation, with what is in AT_FROM and AT_TO; plain: it has no pages that may be written

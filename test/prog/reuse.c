@@ -10,6 +10,8 @@
  *		protect	mapped at one address to be read only, then made executable, and unmapped
  *		unprotect	the same, and made readable only again before that
  *		writable	mapped at one address to be read and written, then made executable as well, and unmapped
+ *		cover	plugin_a mapped at one address to be written and executed, plugin_b over it to be read, and then made executable
+ *		carry	the same, but plugin_a is made writable and executable elsewhere, and moved there by mremap()
  *		memfd	each mapped from a memory file of its own, all of one name
  *		child	each in a process of its own, all of one id, that maps it at one address
  *		move	mapped somewhere, and moved to one address, where the other is
@@ -168,6 +170,31 @@ static void protect(const struct plugin *p, char *at, const char *how)
 	if (*how == 'u' && mprotect(code, CODE_BYTES, PROT_READ) < 0)
 		die("mprotect");
 	munmap(code, CODE_BYTES);
+}
+
+/* Pages that may be written and executed, and over them those of the other, which are not executable when they come. */
+static void cover(const struct plugin p[2], char *at, const char *how)
+{
+	const int all = PROT_READ | PROT_WRITE | PROT_EXEC;
+	const bool moved = !strcmp(how, "carry");
+	char *code = mmap(at, CODE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+			  0); /* so that nothing else comes there */
+
+	if (code == MAP_FAILED)
+		die("mmap");
+	code = mmap(moved ? NULL : at, CODE_BYTES, moved ? PROT_READ | PROT_EXEC : all,
+		    MAP_PRIVATE | MAP_POPULATE | (moved ? 0 : MAP_FIXED), p[0].fd,
+		    (off_t)(p[0].offset & ~(unsigned long)(CODE_BYTES - 1)));
+
+	if (code == MAP_FAILED || (moved && mprotect(code, CODE_BYTES, all) < 0) ||
+	    (moved && mremap(code, CODE_BYTES, CODE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, at) != at))
+		die("mmap");
+	map_call(&p[0], at);
+	code = mmap(at, CODE_BYTES, PROT_READ, MAP_PRIVATE | MAP_POPULATE | MAP_FIXED, p[1].fd,
+		    (off_t)(p[1].offset & ~(unsigned long)(CODE_BYTES - 1)));
+	if (code == MAP_FAILED || mprotect(code, CODE_BYTES, PROT_READ | PROT_EXEC) < 0)
+		die("mmap");
+	map_call(&p[1], at);
 }
 
 static void memory_file(const struct plugin *p, char *at)
@@ -536,6 +563,8 @@ static void round_of(const char *how, const char *dir, const struct plugin *p, c
 		exec_images(p, dir);
 	if (!strcmp(how, "late"))
 		late(p, at);
+	if (!strcmp(how, "cover") || !strcmp(how, "carry"))
+		cover(p, at, how);
 	if (!strcmp(how, "jit") || !strcmp(how, "memory")) {
 		jit(&p[1], at);
 		if (*how == 'm')
