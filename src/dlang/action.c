@@ -285,6 +285,8 @@ int cook_print(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 	t = n->arg[0]->type;
 	if (t->kind == TY_PTR && ty_is_sou(t->to) && (rc = type_complete(u, t->to)) < 0)
 		return rc;
+	if (t->kind == TY_PTR && t->translated)
+		return xlate_refuse_whole(u, n->line);
 	const bool follow = t->kind == TY_PTR && t->to->kind != TY_VOID && t->to->kind != TY_FUNC;
 	if (t->kind == TY_VOID || (follow && t->to->size == 0) ||
 	    ((ty_is_sou(t) || t->kind == TY_ARRAY || t->kind == TY_FLOAT) && place_root(n->arg[0]) == NULL))

@@ -58,6 +58,7 @@ struct d_type {
 	bool is_bool;               /* INT: _Bool, which converts any value but 0 to 1 */
 	bool incomplete;            /* struct, union, enum: declared, not defined */
 	bool user;                  /* PTR: `userland`; STACK: ustack */
+	bool translated;            /* PTR: leads to what was translated, not to a struct of this type */
 	uint8_t sym;                /* SYM: enum slot_kind */
 	uint16_t frames;            /* STACK */
 	uint32_t size, align;       /* bytes; 0 when there is no size */

@@ -272,6 +272,8 @@ static int cook_arrow(struct d_unit *u, struct d_node *n)
 		return rc;
 	if (n->a->type->kind != TY_PTR)
 		return d_fail(u, n->line, D_OP_PTR, "operator -> must be applied to a pointer");
+	if (n->a->type->translated)
+		return xlate_refuse_whole(u, n->line);
 	struct d_node *d = node_new(u, N_DEREF, n->line);
 	if (d == NULL)
 		return -TALLY_ENOMEM;
@@ -290,6 +292,8 @@ static int deref_check(struct d_unit *u, const struct d_node *n, const struct d_
 		return -TALLY_ENOMEM;
 	if (t->kind != TY_PTR)
 		return d_fail(u, n->line, D_DEREF_NONPTR, "cannot dereference non-pointer type");
+	if (t->translated)
+		return xlate_refuse_whole(u, n->line);
 	if (t->to->kind == TY_VOID)
 		return d_fail(u, n->line, D_DEREF_VOID, "cannot dereference pointer to void");
 	if (t->to->kind == TY_FUNC)

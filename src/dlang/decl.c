@@ -281,7 +281,9 @@ static int member_declarator(struct parser *ps, struct layout *l, const struct d
 		return d_fail(ps->u, ps->tok.line, D_DECL_MNAME, "member declaration requires a name");
 	if (type_complete(ps->u, m.type) < 0)
 		return -TALLY_ENOMEM;
-	if (m.type->incomplete || (m.type->size == 0 && !member_is_open(m.type) && ps->u->header == NULL))
+	/* No alignment: an array of a type that is not complete, which is no more of a member if it has no dimension. */
+	if (m.type->incomplete || m.type->align == 0 ||
+	    (m.type->size == 0 && !member_is_open(m.type) && ps->u->header == NULL))
 		return d_fail(ps->u, ps->tok.line, D_DECL_INCOMPLETE, "incomplete struct/union/enum %s: %s",
 			      type_name(ps->u, m.type), m.name);
 	return member_add(ps, l, m, false);
@@ -697,7 +699,9 @@ static const struct d_type *decl_array(struct parser *ps, const struct d_type *b
 	if (lex_next(ps) < 0)
 		return NULL;
 	if (at(ps, T_RBRACK) && ps->open_array)
-		return lex_next(ps) < 0 || (base = decl_suffixes(ps, base)) == NULL ? NULL : type_array(ps->u, base, 0);
+		return lex_next(ps) < 0 || (base = decl_suffixes(ps, base)) == NULL || type_complete(ps->u, base) < 0 ?
+			       NULL :
+			       type_array(ps->u, base, 0);
 	if (at(ps, T_RBRACK)) {
 		d_fail(ps->u, ps->tok.line, D_DECL_ARRNULL,
 		       "array declaration requires array dimension or tuple signature");

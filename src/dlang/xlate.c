@@ -297,18 +297,30 @@ int xlate_member(struct d_unit *u, struct d_node **np)
 	return rc;
 }
 
-/* As a whole a translated pointer is the pointer that was translated. */
+int xlate_refuse_whole(struct d_unit *u, uint32_t line)
+{
+	return d_fail(u, line, D_UNSUPPORTED, "a translated struct has no value as a whole: take its members");
+}
+
+/*
+ * As a whole a translated pointer is the pointer that was translated.  It can be compared and printed; behind it there is no
+ * struct of the type that it was translated to.
+ */
 int cook_xlate(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *x = *np, *c;
 	const struct d_translator *t;
+	struct d_type *ptr;
 	int rc = xlate_translator(u, x, &t);
 	if (rc < 0)
 		return rc;
 	if (x->ty_arg->kind != TY_PTR)
-		return d_fail(u, x->line, D_UNSUPPORTED,
-			      "a translated struct has no value as a whole: take its members");
-	if ((c = node_clone(u, x->a, NULL)) == NULL || (c = node_as(u, c, x->ty_arg)) == NULL)
+		return xlate_refuse_whole(u, x->line);
+	if ((ptr = type_new(u, TY_PTR)) == NULL)
+		return -TALLY_ENOMEM;
+	*ptr = *x->ty_arg;
+	ptr->translated = true;
+	if ((c = node_clone(u, x->a, NULL)) == NULL || (c = node_as(u, c, ptr)) == NULL)
 		return -TALLY_ENOMEM;
 	*np = c;
 	return cook(u, np);

@@ -1,0 +1,6 @@
+struct in { int n; };
+struct out { int m; };
+translator struct out < struct in *I > { m = I->n; };
+struct out *kept;
+BEGIN { kept = xlate < struct out * > ((struct in *)8); }
+/* expect-error 5: D_UNSUPPORTED a translated struct has no value as a whole: take its members */
