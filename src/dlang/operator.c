@@ -322,7 +322,8 @@ static int assign_plain(struct d_unit *u, struct d_node *n)
 		return -TALLY_ENOMEM;
 	if (t->kind == TY_FLOAT || !assignable(t, n->b))
 		return op_refuse_incompatible(u, n);
-	if (t->kind == TY_PTR && ty_is_sou(t->to) && n->b->type->kind == TY_PTR && n->b->type->translated && !t->translated)
+	if (t->kind == TY_PTR && ty_is_sou(t->to) && n->b->type->kind == TY_PTR && n->b->type->translated &&
+	    !t->translated)
 		return xlate_refuse_whole(u, n->line);
 	if (ty_is_sou(t) && place_root(n->b) == NULL && n->b->kind != N_ASSIGN && n->b->kind != N_COMMA)
 		return d_fail(u, n->line, D_UNSUPPORTED, "assigning a computed struct is not supported yet");

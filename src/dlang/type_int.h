@@ -101,7 +101,8 @@ int translator_define(struct d_unit *u, struct d_translator *t);
 const struct d_translator *translator_find(const struct d_unit *u, const struct d_type *to, const struct d_type *from);
 int xlate_member(struct d_unit *u, struct d_node **np); /* N_MEMBER or N_ARROW over N_XLATE */
 int cook_xlate(struct d_unit *u, struct d_node **np);
-int xlate_refuse_whole(struct d_unit *u, uint32_t line); /* fails: what a translated pointer leads to is used as a struct */
+int xlate_refuse_whole(struct d_unit *u,
+		       uint32_t line); /* fails: what a translated pointer leads to is used as a struct */
 int library_need(struct d_unit *u, const char *word); /* parses the libraries in which the word stands */
 int libraries_of_user(struct d_unit *u);              /* parses all that were named for this run */
 /* Parses the library of that name: 1, 0 when there is none, negative when it can't be parsed. */
