@@ -165,6 +165,8 @@ static bool clause_mark(struct cg *g, const struct d_clause *c)
 			break;
 		case IR_SSPAN:
 			alloc_raise_most(&g->work_needle, WORK_SET_NEEDLE);
+			/* functions of needles take that many bytes at any string that they are called with */
+			alloc_raise_most(&g->slack, cg_power_of_2(WORK_SET_NEEDLE));
 			/* fall through */
 		case IR_SINDEX:
 		case IR_SRINDEX:

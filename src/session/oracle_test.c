@@ -669,6 +669,27 @@ static struct text s_string(struct model *m, unsigned depth)
 	return a;
 }
 
+/* strtoll(3) in base `base`, but that what 64 bits do not hold wraps. */
+static long s_strtoll(const char *s, unsigned base)
+{
+	unsigned long value = 0;
+	bool negative;
+
+	s += strspn(s, " \t\n\v\f\r");
+	negative = *s == '-';
+	s += *s == '-' || *s == '+';
+	if (base == 16 && s[0] == '0' && tolower(s[1]) == 'x' && isxdigit(s[2]))
+		s += 2;
+	for (; isalnum(*s); s++) {
+		const unsigned digit = (unsigned)(isdigit(*s) ? *s - '0' : tolower(*s) - 'a' + 10);
+
+		if (digit >= base)
+			break;
+		value = value * base + digit;
+	}
+	return (long)(negative ? -value : value);
+}
+
 /* An integer that comes from strings. */
 static long s_integer(struct model *m)
 {
@@ -679,7 +700,16 @@ static long s_integer(struct model *m)
 	bool last;
 	int c;
 
-	switch (pick(&m->g, 5)) {
+	switch (pick(&m->g, 6)) {
+	case 5:
+		i = pick(&m->g, 4);
+		c = (int)pick(&m->g, 5);
+		PUT(&m->g, "strtoll(strjoin(\"%s\", ", (const char *[]){ "", "-", " +", " -0X" }[i]);
+		b = s_from((const char *[]){ "", "-", " +", " -0X" }[i]);
+		a = s_some(m, 2);
+		strncat(b.s, a.s, S_MOST - strlen(b.s) - 1);
+		PUT(&m->g, ")%s)", (const char *[]){ "", ", 10", ", 16", ", 2", ", 36" }[c]);
+		return s_strtoll(s_cut(m, b).s, (unsigned[]){ 10, 10, 16, 2, 36 }[c]);
 	case 4:
 		PUT(&m->g, "(");
 		a = s_some(m, 1);

@@ -210,6 +210,12 @@ static void gen_number_of(struct gen *g, unsigned depth)
 		PUT(g, ")");
 		return;
 	}
+	if (pick(g, 5) == 0) {
+		PUT(g, "strtoll(");
+		gen_string(g, depth);
+		PUT(g, "%s)", ONE_OF(g, "", "", ", 2", ", 8", ", 10", ", 16", ", 36"));
+		return;
+	}
 	PUT(g, "%s(", two ? ONE_OF(g, "index", "rindex") : "strlen");
 	gen_string(g, depth);
 	if (two) {
@@ -254,11 +260,33 @@ static void gen_change(struct gen *g, unsigned depth)
 	PUT(g, ")");
 }
 
+/* A variable that is a pointer: what it leads to, and where. */
+static void gen_through_variable(struct gen *g)
+{
+	const char *where = gen_has(g, F_LOCALS) ? ONE_OF(g, "where", "this->where", "self->where") : "where";
+
+	switch (pick(g, 4)) {
+	case 0:
+		PUT(g, "%s->%s", where, gen_member(g));
+		return;
+	case 1:
+		PUT(g, "%s[%s & 1].%s", where, gen_variable(g), gen_member(g));
+		return;
+	case 2:
+		PUT(g, "(%s - &points[%u])", where, pick(g, 4));
+		return;
+	default:
+		PUT(g, "(%s %s &points[%u])", where, ONE_OF(g, "==", "!=", "<", ">="), pick(g, 4));
+	}
+}
+
 /* Through a pointer, to an element or member that is there, and now and then to nowhere. */
 static void gen_dereference(struct gen *g)
 {
 	if (pick(g, 30) == 0)
 		PUT(g, "*(%s *)%u", ONE_OF(g, "char", "int", "uint64_t"), 8 * pick(g, 4));
+	else if (pick(g, 3) == 0 && gen_has(g, F_STRUCTS))
+		gen_through_variable(g);
 	else if (pick(g, 2) && gen_has(g, F_STRUCTS))
 		PUT(g, "(&points[%s & 1]%s)->%s", gen_variable(g), pick(g, 2) ? " + 1" : "", gen_member(g));
 	else
@@ -361,15 +389,17 @@ static void gen_simple_string(struct gen *g)
 	if (g->memory && pick(g, 6) == 0)
 		PUT(g, "%s",
 		    ONE_OF(g, "stringof(this->bytes)", "inet_ntop(2, this->mem)", "inet_ntoa((uint32_t *)this->mem)",
-			   "inet_ntop(10, this->mem)", "link_ntop(1, this->mem)", "inet_ntop(i8, this->mem)"));
+			   "inet_ntop(10, this->mem)", "inet_ntoa6((struct in6 *)this->mem)", "link_ntop(1, this->mem)",
+			   "link_ntop(32, this->mem)", "inet_ntop(i8, this->mem)"));
 	else if (gen_has(g, F_DEFINITIONS) && pick(g, 8) == 0)
 		PUT(g, "%s", ONE_OF(g, "NAME", "described[i16, word]", "described[u8, \"q\"]"));
 	else if (pick(g, 3) == 0)
 		PUT(g, "%s", gen_string_place(g));
 	else
 		PUT(g, "%s",
-		    ONE_OF(g, "\"\"", "\"a\"", "\"/usr/lib/x\"", "\"aab\"", "\"dir/\"", "word", "text", "probename",
-			   "probeprov", "stringof(letters)", "(word + 1)", "(text + (u8 & 3))"));
+		    ONE_OF(g, "\"\"", "\"a\"", "\"/usr/lib/x\"", "\"aab\"", "\" -0x7fz\"", "\"2147483648\"", "\"dir/\"",
+			   "word", "text", "probename", "probeprov", "stringof(letters)", "(word + 1)",
+			   "(text + (u8 & 3))"));
 }
 
 static void gen_string(struct gen *g, unsigned depth)
@@ -549,9 +579,14 @@ static void gen_conditional_actions(struct gen *g)
 	PUT(g, "); ");
 }
 
-/* A struct is assigned, or an element or a thread's variable is freed. */
+/* A pointer or a struct is assigned, or an element or a thread's variable is freed. */
 static void gen_whole(struct gen *g)
 {
+	if (pick(g, 4) == 0) {
+		PUT(g, "%s = &points[%u]",
+		    gen_has(g, F_LOCALS) ? ONE_OF(g, "where", "this->where", "self->where") : "where", pick(g, 3));
+		return;
+	}
 	if (pick(g, 4) == 0) {
 		PUT(g, "%s = 0",
 		    ONE_OF(g, "by_name[word]", "assoc[2]", "names[1]", gen_has(g, F_LOCALS) ? "self->s" : "names[2]",
@@ -666,6 +701,8 @@ static void gen_clause(struct gen *g)
 		PUT(g, "this->mem = (int *)alloca(%u); this->bytes = (char *)alloca(8); ", 16 + 8 * pick(g, 3));
 	for (unsigned n = 2 + pick(g, 4); n; n--)
 		gen_statement(g);
+	if (!g->speculates && pick(g, 20) == 0)
+		PUT(g, "exit(%s & 63); ", gen_variable(g));
 	PUT(g, "}\n");
 	g->memory = g->speculates = false;
 	if (gen_has(g, F_SPECULATION) && pick(g, 4) == 0)
@@ -682,10 +719,11 @@ static void gen_declarations(struct gen *g)
 	    "struct nest { struct { short a; unsigned char b:3; signed char c:5; } in; struct p at[2]; string name;\n"
 	    "union { unsigned long whole; unsigned half; char byte[8]; } u; enum side side; _Bool truth; };\n"
 	    "struct p point; struct p points[4]; struct p by_name[string]; struct nest nest; string words[4];\n"
-	    "struct key { int number; string word; char rest; }; struct key key; int by_key[struct key]; char letters[6];\n");
+	    "struct key { int number; string word; char rest; }; struct key key; int by_key[struct key]; char letters[6];\n"
+	    "struct p *where;\n");
 	if (gen_has(g, F_LOCALS))
 		PUT(g,
-		    "this struct p point; self struct p point; self struct p by_two[int, string]; this short row[4]; self int row[4];\n"
+		    "this struct p *where; self struct p *where; this struct p point; self struct p point; self struct p by_two[int, string]; this short row[4]; self int row[4];\n"
 		    "self uint16_t keyed[int, string]; this _Bool flag; self char tiny; self string named[int]; this string words[2];\n");
 	if (gen_has(g, F_SCRATCH))
 		PUT(g, "this int *mem; this char *bytes;\n");
@@ -714,10 +752,11 @@ static void gen_begin_clauses(struct gen *g)
 	}
 	PUT(g,
 	    "word = \"/a/b\"; names[1] = \"one\"; words[1] = \"two\"; letters[0] = 'l'; letters[1] = 'e'; nest.name = \"nest\"; "
-	    "by_name[\"a\"].x = 1; this->s = \"this\"; text = \"\"; }\n");
+	    "by_name[\"a\"].x = 1; this->s = \"this\"; text = \"\"; where = &points[2]; }\n");
 	if (gen_has(g, F_LOCALS))
 		PUT(g,
-		    "BEGIN { self->s = \"self\"; self->named[0] = \"zero\"; this->words[1] = \"w\"; self->point.y = i64; }\n");
+		    "BEGIN { self->s = \"self\"; self->named[0] = \"zero\"; this->words[1] = \"w\"; self->point.y = i64; "
+		    "this->where = &points[1]; self->where = &points[0]; }\n");
 	if (gen_has(g, F_SPECULATION))
 		PUT(g, "BEGIN { first = speculation(); }\nBEGIN { second = speculation(); }\n");
 }
