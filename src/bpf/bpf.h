@@ -81,6 +81,7 @@ struct img_ctl {
 	int64_t status;                /* its argument */
 	uint64_t wall_offset_ns;       /* set before the start: CLOCK_REALTIME - CLOCK_MONOTONIC */
 	uint64_t pidns_dev, pidns_ino; /* set before the start, when pid_ns: the tracer's pid namespace */
+	uint64_t zero;                 /* stays 0: what it is added to is unknown to the verifier */
 };
 struct img_drops {                 /* per CPU */
 	uint64_t records;          /* ring full */
@@ -91,7 +92,6 @@ struct img_drops {                 /* per CPU */
 	uint64_t spec_busy;        /* speculation() found none that is free, but one that soon is */
 	uint64_t spec_unavailable; /* nor such a one */
 	uint64_t slices;           /* times that a thread was on a CPU, of which vcounter() does not know the whole */
-	uint64_t zero;             /* stays 0: what is added to it is unknown to the verifier */
 };
 /*
  * A speculation: who takes records for it counts them first and then looks whether it is ACTIVE, so that when it is no longer, the

@@ -5,7 +5,7 @@
  * that probename, id and epid are constants; all probes of system calls that begin
  * are one program, and those of calls that end (cg_call.c), and of places in processes (cg_user.c).  The order of a program:
  *
- *	context to R6; this program's drop counters; scratch memory to R7
+ *	context to R6; of a perf event, which counts its firings, this program's drop counters; scratch memory to R7
  *	this-> variables = 0
  *	clause, clause, ...
  *	exit
@@ -410,9 +410,11 @@ static void part_begin(struct cg *g, uint32_t out, bool whole)
 		cg_user_begin(g, out);
 	else if (cg_point(g))
 		cg_point_begin(g, out, whole);
-	cg_ins(g, I_STORE_IMM(W, R10, FP_KEY, (int32_t)g->prog));
-	look_up_or_leave(g, cg_map_index(g, IMG_DROPS, 0), out);
-	cg_ins(g, I_STORE(DW, R10, FP_DROPS, R0));
+	if (g->probe->cls == IMG_PERF) {
+		cg_ins(g, I_STORE_IMM(W, R10, FP_KEY, (int32_t)g->prog));
+		look_up_or_leave(g, cg_map_index(g, IMG_DROPS, 0), out);
+		cg_ins(g, I_STORE(DW, R10, FP_DROPS, R0));
+	}
 	if (g->probe->cls == IMG_PERF && whole) {
 		cg_ins(g, I_LOAD(DW, R1, R0, offsetof(struct img_drops, firings)));
 		cg_ins(g, I_ALU_IMM(ADD, R1, 1));
@@ -820,6 +822,7 @@ static void cg_emit_image(struct cg *g)
 	}
 	cg_self_plan(g);
 	cg_map_index(g, IMG_CTL, 0);
+	cg_map_index(g, IMG_DROPS, 0);
 	g->watch_exit = may_exit(g);
 	if (cg_place_globals(g) < 0)
 		return;

@@ -74,19 +74,30 @@ static bool counter_sees_switch(const struct cg *g)
 	return g->probe->cls == IMG_POINT && !strcmp(g->probe->point[g->point].name, "sched_switch");
 }
 
+/* R1 = the thread's img_thread_count, R2 = the switches, R3 = the CPU's value. */
+static void counter_reload(struct cg *g)
+{
+	cg_ins(g, I_LOAD(DW, R1, R10, FP_THREAD));
+	cg_ins(g, I_LOAD(DW, R2, R10, FP_SWITCHES));
+	cg_ins(g, I_LOAD(DW, R3, R10, FP_TMP));
+}
+
 /* R0 = what the thread has counted, by its img_thread_count in R1, the switches in R2 and the CPU's value in R3. */
 static void counter_of_thread(struct cg *g)
 {
-	uint32_t asked = cg_label(g), unknown = cg_label(g), end = cg_label(g);
+	uint32_t asked = cg_label(g), none = cg_label(g), unknown = cg_label(g), end = cg_label(g);
 
 	cg_ins(g, I_LOAD(DW, R4, R1, offsetof(struct img_thread_count, asked)));
 	cg_jcc(g, I_JMP_IMM(JNE, R4, 0, 0), asked);
 	cg_ins(g, I_STORE_IMM(DW, R1, offsetof(struct img_thread_count, asked), 1));
+	cg_drops(g, none);
+	cg_ins(g, I_LOAD(DW, R1, R10, FP_THREAD));
 	cg_ins(g, I_LOAD(DW, R4, R1, offsetof(struct img_thread_count, lost)));
-	cg_ins(g, I_LOAD(DW, R5, R10, FP_DROPS));
-	cg_ins(g, I_LOAD(DW, R0, R5, offsetof(struct img_drops, slices)));
-	cg_ins(g, I_ALU_REG(ADD, R0, R4));
-	cg_ins(g, I_STORE(DW, R5, offsetof(struct img_drops, slices), R0));
+	cg_ins(g, I_LOAD(DW, R5, R0, offsetof(struct img_drops, slices)));
+	cg_ins(g, I_ALU_REG(ADD, R5, R4));
+	cg_ins(g, I_STORE(DW, R0, offsetof(struct img_drops, slices), R5));
+	cg_put(g, none);
+	counter_reload(g);
 	cg_put(g, asked);
 	cg_ins(g, I_LOAD(DW, R4, R1, offsetof(struct img_thread_count, switches)));
 	cg_jcc(g, I_JMP_REG(JNE, R4, R2, 0), unknown);
@@ -108,6 +119,8 @@ static void counter_of_thread(struct cg *g)
 	cg_ins(g, I_LOAD(DW, R0, R1, offsetof(struct img_thread_count, sum)));
 	cg_jcc(g, I_JMP_IMM(JEQ, R4, THREAD_UNKNOWN, 0), end);
 	cg_count(g, offsetof(struct img_drops, slices));
+	counter_reload(g);
+	cg_ins(g, I_LOAD(DW, R0, R1, offsetof(struct img_thread_count, sum)));
 	cg_put(g, end);
 }
 
@@ -135,10 +148,8 @@ void cg_vcounter(struct cg *g, const struct ir_ins *i)
 		cg_ins(g, I_STORE(DW, R10, FP_THREAD, R0));
 		counter_read(g, IMG_VCOUNTER, i->x, bad);
 		counter_switches(g);
-		cg_ins(g, I_LOAD(DW, R2, R10, FP_SWITCHES));
+		counter_reload(g);
 		cg_jcc(g, I_JMP_REG(JNE, R0, R2, 0), k + 1 < TRIES ? again : bad);
-		cg_ins(g, I_LOAD(DW, R1, R10, FP_THREAD));
-		cg_ins(g, I_LOAD(DW, R3, R10, FP_TMP));
 		counter_of_thread(g);
 		cg_jmp(g, end);
 		cg_put(g, again);

@@ -302,15 +302,33 @@ void cg_bytes(struct cg *g, struct cg_at at, const void *p, size_t n, uint32_t r
  */
 void cg_forget(struct cg *g, uint8_t reg)
 {
-	cg_ins(g, I_LOAD(DW, R5, R10, FP_DROPS));
-	cg_ins(g, I_LOAD(DW, R5, R5, offsetof(struct img_drops, zero)));
+	cg_map_value(g, R5, cg_map_index(g, IMG_CTL, 0), offsetof(struct img_ctl, zero));
+	cg_ins(g, I_LOAD(DW, R5, R5, 0));
 	cg_ins(g, I_ALU_REG(ADD, reg, R5));
+}
+
+/* R0 = this program's drop counters, else to `none`. Where every firing is counted, they are already found; elsewhere
+ * only a drop pays for it. */
+void cg_drops(struct cg *g, uint32_t none)
+{
+	if (g->probe->cls == IMG_PERF) {
+		cg_ins(g, I_LOAD(DW, R0, R10, FP_DROPS));
+		return;
+	}
+	cg_ins(g, I_STORE_IMM(W, R10, FP_DROPS, (int32_t)g->prog));
+	cg_map(g, R1, cg_map_index(g, IMG_DROPS, 0));
+	cg_lea(g, R2, R10, FP_DROPS);
+	cg_ins(g, I_CALL(map_lookup_elem));
+	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), none);
 }
 
 void cg_count(struct cg *g, uint32_t drops_off)
 {
-	cg_ins(g, I_LOAD(DW, R1, R10, FP_DROPS));
-	cg_ins(g, I_LOAD(DW, R2, R1, drops_off));
-	cg_ins(g, I_ALU_IMM(ADD, R2, 1));
-	cg_ins(g, I_STORE(DW, R1, drops_off, R2));
+	uint32_t none = cg_label(g);
+
+	cg_drops(g, none);
+	cg_ins(g, I_LOAD(DW, R1, R0, drops_off));
+	cg_ins(g, I_ALU_IMM(ADD, R1, 1));
+	cg_ins(g, I_STORE(DW, R0, drops_off, R1));
+	cg_put(g, none);
 }

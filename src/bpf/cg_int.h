@@ -10,7 +10,7 @@
 /* The top of the stack is glue, below it come spilled registers, then objects. */
 enum {
 	FP_KEY = -8,      /* a u32 key of an array */
-	FP_DROPS = -16,   /* address of this program's struct img_drops */
+	FP_DROPS = -16,   /* address of this program's struct img_drops, or the key by which cg_drops() finds it */
 	FP_TMP = -48,     /* 32 bytes: a first value, or what a helper writes */
 	FP_ERR = -80,     /* an error record (D_ERROR_RECORD bytes) */
 	FP_RESUME = -88,  /* number of the clause that faulted, in its program */
@@ -145,8 +145,9 @@ void cg_lea(struct cg *g, uint8_t reg, uint8_t base, int32_t off);
 void cg_zero(struct cg *g, struct cg_at at, uint32_t n);
 void cg_copy(struct cg *g, ir_obj o, uint32_t O, ir_obj p, uint32_t P, uint32_t n);
 void cg_bytes(struct cg *g, struct cg_at at, const void *p, size_t n, uint32_t room); /* constant bytes, padded */
-void cg_forget(struct cg *g, uint8_t reg);       /* the verifier no longer knows reg */
-void cg_count(struct cg *g, uint32_t drops_off); /* one more in this program's img_drops */
+void cg_forget(struct cg *g, uint8_t reg);       /* the verifier no longer knows reg; R5 changes */
+void cg_count(struct cg *g, uint32_t drops_off); /* one more in this program's img_drops; R0 to R5 change */
+void cg_drops(struct cg *g, uint32_t none);      /* R0 = its address, or to `none`; R1 to R5 change */
 
 /* cg_alloc.c */
 int cg_alloc(struct cg *g, const struct d_clause *c, struct cg_reg *reg, uint32_t *spills);
@@ -176,8 +177,9 @@ void cg_struct_field(struct cg *g, const char *type, const char *field, unsigned
 /* R0 = whether the process of that id is ours or an ancestor of ours. */
 void cg_progeny(struct cg *g, uint8_t pid);
 /* cg_str.c */
-uint32_t cg_power_of_2(uint32_t n); /* the lowest that is not below n and 16 */
-void cg_functions(struct cg *g);    /* emits those that the program calls */
+uint32_t cg_power_of_2(uint32_t n);                                    /* the lowest that is not below n and 16 */
+uint32_t cg_str_padded(const struct cg *g, const struct ir_ins *read); /* bytes to zero before a string is read there */
+void cg_functions(struct cg *g);                                       /* emits those that the program calls */
 cg_op cg_sspan, cg_sclean, cg_slen, cg_scmp, cg_ssub, cg_sjoin, cg_sindex, cg_srindex, cg_sbase, cg_sdir;
 /* cg_spec.c */
 cg_op cg_speculation, cg_speculate, cg_settle;
@@ -233,6 +235,7 @@ const struct bpf_point *cg_point(const struct cg *g); /* of this program; NULL: 
 bool cg_has_subject(const struct cg *g);
 bool cg_point_is_typed(const struct cg *g); /* the kernel checks the program with the types of its arguments */
 void cg_task(struct cg *g);
+void cg_point_subject(struct cg *g, uint8_t to);
 void cg_point_word(struct cg *g, uint8_t to, unsigned n);
 void cg_point_arg(struct cg *g, unsigned n);
 void cg_point_begin(struct cg *g, uint32_t out, bool whole);
