@@ -30,10 +30,29 @@ static bool key_compatible(const struct d_type *as, const struct d_node *key)
 	return types_same(as, t) || assignable(as, key);
 }
 
+/* A key is hashed whole: one that is a text of the probe has no more bytes than the longest of the clause's probes. */
+static const struct d_type *key_text_type(struct d_unit *u, const struct d_node *n)
+{
+	const struct d_clausenode *c = u->cur_clause;
+	uint32_t most = 0;
+	if (n->kind != N_STRBUILTIN || n->ival == BS_EXECNAME || c == NULL || u->env.text_bytes == NULL)
+		return n->type;
+	for (uint32_t i = 0; i < c->nprobes; i++) {
+		const uint32_t bytes = u->env.text_bytes(u->env.arg, c->probes[i], (uint32_t)n->ival);
+		if (bytes == 0)
+			return n->type;
+		most = bytes > most ? bytes : most;
+	}
+	most = (most + 7) & ~7u;
+	return most == 0 || most >= n->type->size ? n->type : type_string(u, most);
+}
+
 static int key_slot(struct d_unit *u, struct d_sym *s, struct d_node **key, uint32_t i)
 {
-	const struct d_type *t = (*key)->type, *as = s->keys[i];
+	const struct d_type *t = s->kind == SYM_AGG ? key_text_type(u, *key) : (*key)->type, *as = s->keys[i];
 	const char *mark = s->kind == SYM_AGG ? "@" : "";
+	if (t == NULL)
+		return -TALLY_ENOMEM;
 	if (!key_type_ok(s, t))
 		return d_fail(u, (*key)->line, D_KEY_TYPE, "%s%s[ ] key #%u may not be of type %s", mark, s->name,
 			      i + 1, type_name(u, t));
@@ -46,7 +65,7 @@ static int key_slot(struct d_unit *u, struct d_sym *s, struct d_node **key, uint
 			      "%s%s[ ] key #%u is incompatible with prototype:\n"
 			      "\tprototype: %s\n\t      key: %s",
 			      mark, s->name, i + 1, type_name(u, as), type_name(u, t));
-	if (as->kind == TY_STRING) {
+	if (as->kind == TY_STRING && t->kind != TY_STRING) {
 		int rc = to_string(u, key);
 		if (rc < 0)
 			return rc;

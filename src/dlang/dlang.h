@@ -419,6 +419,8 @@ struct d_env {
 	const struct d_args *(*args)(void *arg, uint32_t probe, uint32_t index);
 	/* What a provider definition calls a probe; false: none is about it. May be NULL. */
 	bool (*defined)(void *arg, uint32_t probe, const char **prov, const char **name);
+	/* How many bytes a text of a probe has with its NUL, x: enum ir_strbuiltin; 0: it is not known yet. May be NULL. */
+	uint32_t (*text_bytes)(void *arg, uint32_t probe, uint32_t x);
 	bool bare_args; /* `x` means args[0]->x where that has such a member */
 	/* Value of macro variable or argument ("target", "pid", "1", "$1" for $$1, ...): text, or NULL if unset. */
 	const char *(*macro)(void *arg, const char *name);

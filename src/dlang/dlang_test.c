@@ -815,6 +815,39 @@ static void fail_each_allocation(const char *text, int verdict)
 	}
 }
 
+/* "BEGIN", "END" and so on; the text of one probe, whatever it is, is longer, and that of probe 3 is not known yet. */
+static uint32_t text_bytes(void *world, uint32_t probe, uint32_t x)
+{
+	(void)world, (void)x;
+	return probe == 2 ? 20 : probe == 3 ? 0 : 6;
+}
+
+/* The first aggregation's key has so many bytes. */
+static void key_has(const char *text, uint32_t bytes)
+{
+	struct world w;
+	world_init(&w);
+	w.env.text_bytes = text_bytes;
+	w.env.strsize = 256;
+	if (compile(&w, NULL, text, strlen(text)) < 0)
+		fail_msg("%s: %s", text, w.e.text);
+	if (w.p->agg[0].key_size != bytes)
+		fail_msg("%s: %u bytes", text, w.p->agg[0].key_size);
+	world_fini(&w);
+}
+
+static void a_key_is_as_wide_as_the_longest_name_of_its_probes(void **state)
+{
+	(void)state;
+	key_has("BEGIN { @[probefunc] = count(); }", 8);
+	key_has("BEGIN { @[probefunc, probemod, pid] = count(); }", 8 + 8 + 8);
+	key_has("BEGIN, END { @[probefunc] = count(); }", 24);
+	key_has("BEGIN { @[probefunc] = count(); } END { @[probefunc] = count(); }", 24);
+	key_has("BEGIN { @[probefunc] = count(); } END { @[\"a text that is longer than those\"] = count(); }", 40);
+	key_has("BEGIN, ERROR { @[probefunc] = count(); }", 64);
+	key_has("BEGIN { @[execname] = count(); }", 16);
+}
+
 static void the_nth_allocation_may_fail(void **state)
 {
 	(void)state;
@@ -844,6 +877,7 @@ int main(void)
 		cmocka_unit_test(a_nul_ends_a_source),
 		cmocka_unit_test(members_may_be_named_bare),
 		cmocka_unit_test(intermediate_code_that_names_what_is_not_there_is_refused),
+		cmocka_unit_test(a_key_is_as_wide_as_the_longest_name_of_its_probes),
 		cmocka_unit_test(the_nth_allocation_may_fail),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

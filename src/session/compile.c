@@ -66,6 +66,18 @@ static bool env_defined(void *arg, uint32_t probe, const char **prov, const char
 	return p->def_prov != NULL;
 }
 
+static uint32_t env_text_bytes(void *arg, uint32_t probe, uint32_t x)
+{
+	struct tally_trace *t = arg;
+	const struct probe *p = probes_get(t->probes, probe);
+	const char *text = x == BS_PROBEPROV ? p->prov_name :
+			   x == BS_PROBEMOD  ? p->mod :
+			   x == BS_PROBEFUNC ? p->func :
+					       p->name;
+
+	return p->is_later ? 0 : (uint32_t)strlen(text) + 1;
+}
+
 static int env_counter(void *arg, const char *event, struct err *e)
 {
 	struct tally_trace *t = arg;
@@ -270,6 +282,7 @@ int compile_sources(struct tally_trace *t)
 		.probes = env_probes,
 		.args = env_args,
 		.defined = env_defined,
+		.text_bytes = env_text_bytes,
 		.provider = env_provider,
 		.module = env_module,
 		.macro = env_macro,
