@@ -298,16 +298,32 @@ void cg_agg(struct cg *g, const struct ir_ins *i)
 
 /* ---- stack ids -------------------------------------------------------------------------------- */
 
+/* The rest of `room` bytes of scratch memory from `at` on, behind those frames whose bytes FP_TMP + 8 has, becomes zeros. */
+static void long_stack_pad(struct cg *g, uint32_t at, uint32_t room)
+{
+	uint32_t top = cg_label(g), end = cg_label(g);
+
+	cg_ins(g, I_LOAD(DW, R5, R10, FP_TMP + 8));
+	cg_put(g, top);
+	cg_jcc(g, I_JMP_IMM(JGT, R5, (int32_t)room - 8, 0), end);
+	cg_lea(g, R2, R7, (int32_t)at);
+	cg_ins(g, I_ALU_REG(ADD, R2, R5));
+	cg_ins(g, I_STORE_IMM(DW, R2, 0, 0));
+	cg_ins(g, I_ALU_IMM(ADD, R5, 8));
+	cg_jmp(g, top);
+	cg_put(g, end);
+}
+
 /*
  * The kernel keeps a stack under a hash of few bits and answers EEXIST when
  * another stack is there.  Then the frames are taken and kept in a map of our
  * own under a hash of 62 bits.  The frames go to the end of scratch memory.
+ * A stack that is there already costs its walk, the hash of its frames and a look-up.
  */
 static void long_stack(struct cg *g, const struct ir_ins *i, uint32_t empty, uint32_t none)
 {
-	uint32_t bytes = 8 * g->frames, top = cg_label(g), done = cg_label(g), at = cg_frames(g);
+	uint32_t bytes = 8 * g->frames, top = cg_label(g), done = cg_label(g), kept = cg_label(g), at = cg_frames(g);
 
-	cg_zero(g, (struct cg_at){ R7, (int32_t)at }, bytes);
 	cg_stack_key_flags(g, R4, i->x);
 	cg_lea(g, R2, R7, (int32_t)at);
 	cg_imm(g, R3, bytes);
@@ -317,7 +333,7 @@ static void long_stack(struct cg *g, const struct ir_ins *i, uint32_t empty, uin
 	cg_imm(g, R4, (int64_t)0xff51afd7ed558ccd);
 	cg_imm(g, R5, 0);
 	cg_put(g, top);
-	cg_jcc(g, I_JMP_IMM(JGE, R5, (int32_t)bytes, 0), done);
+	cg_jcc(g, I_JMP_REG(JLE, R0, R5, 0), done);
 	cg_lea(g, R2, R7, (int32_t)at);
 	cg_ins(g, I_ALU_REG(ADD, R2, R5));
 	cg_ins(g, I_LOAD(DW, R3, R2, 0));
@@ -329,15 +345,24 @@ static void long_stack(struct cg *g, const struct ir_ins *i, uint32_t empty, uin
 	cg_ins(g, I_ALU_IMM(ADD, R5, 8));
 	cg_jmp(g, top);
 	cg_put(g, done);
+	cg_forget(g, R0); /* each way out of the loop has bounds of its own, and would be walked to the end */
+	cg_ins(g, I_ALU_IMM(AND, R0, (int32_t)(2 * cg_power_of_2(bytes) - 8)));
+	cg_ins(g, I_STORE(DW, R10, FP_TMP + 8, R0));
 	cg_ins(g, I_ALU_IMM(LSH, R1, 2));
 	cg_ins(g, I_ALU_IMM(RSH, R1, 2));
 	cg_ins(g, I_STORE(DW, R10, FP_TMP, R1));
+	cg_map(g, R1, cg_map_index(g, IMG_LONG_STACKS, 0));
+	cg_lea(g, R2, R10, FP_TMP);
+	cg_ins(g, I_CALL(map_lookup_elem));
+	cg_jcc(g, I_JMP_IMM(JNE, R0, 0, 0), kept);
+	long_stack_pad(g, at, bytes);
 	cg_map(g, R1, cg_map_index(g, IMG_LONG_STACKS, 0));
 	cg_lea(g, R2, R10, FP_TMP);
 	cg_lea(g, R3, R7, (int32_t)at);
 	cg_imm(g, R4, MAP_ANY);
 	cg_ins(g, I_CALL(map_update_elem));
 	cg_jcc(g, I_JMP_IMM(JNE, R0, 0, 0), none);
+	cg_put(g, kept);
 	cg_ins(g, I_LOAD(DW, R0, R10, FP_TMP));
 	cg_imm(g, R1, (int64_t)STACK_ID_LONG);
 	cg_ins(g, I_ALU_REG(OR, R0, R1));

@@ -338,8 +338,9 @@ static void bi_thread(struct cg *g)
 	uint32_t idle = cg_label(g), both = cg_label(g);
 
 	if (cg_has_subject(g)) {
-		cg_task(g);
-		task_field(g, "pid", 4);
+		cg_point_subject(g, R1);
+		cg_struct_named(g, "task_struct", "pid");
+		cg_ins(g, I_LOAD(W, R0, R1, 0));
 	} else if (cg_is_user(g)) {
 		cg_ins(g, I_LOAD(W, R0, R10, FP_WHO));
 	} else {
@@ -348,8 +349,11 @@ static void bi_thread(struct cg *g)
 	}
 	cg_ins(g, I_STORE(DW, R10, FP_TMP + 8, R0));
 	cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), idle);
-	if (cg_is_user(g)) { /* each firing pays for what its entry and its return ask: no helper reads it */
-		cg_ins(g, I_CALL(get_current_task_btf));
+	if (cg_is_event(g)) { /* each firing pays for what its entry and its return ask: no helper reads it */
+		if (cg_has_subject(g))
+			cg_point_subject(g, R0);
+		else
+			cg_ins(g, I_CALL(get_current_task_btf));
 		cg_struct_named(g, "task_struct", "start_time");
 		cg_ins(g, I_LOAD(DW, R0, R0, 0));
 	} else {

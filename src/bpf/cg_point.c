@@ -75,6 +75,12 @@ void cg_point_word(struct cg *g, uint8_t to, unsigned n)
 	}
 }
 
+/* to = its subject, with its type: what the verifier lets a program read from without a helper's call. */
+void cg_point_subject(struct cg *g, uint8_t to)
+{
+	cg_ins(g, I_LOAD(DW, to, R6, (int16_t)(8 * (cg_point(g)->subject - 1))));
+}
+
 /* R0 = address of the task_struct of the thread that the probe is about. */
 void cg_task(struct cg *g)
 {

@@ -131,6 +131,6 @@ void cg_get_stack(struct cg *g, bool user)
 			"line %u: %s:::%s is about a thread whose memory the kernel has not switched to yet, so its user "
 			"stack can't be walked: take it where the thread goes (off-cpu)",
 			g->line, g->probe->prov, g->probe->name);
-	cg_ins(g, I_LOAD(DW, R1, R6, (int16_t)(8 * (cg_point(g)->subject - 1))));
+	cg_point_subject(g, R1);
 	cg_ins(g, I_CALL(get_task_stack));
 }
