@@ -784,7 +784,7 @@ static void read_at(struct cg *g, const struct ir_ins *i, bool str)
 	bool user = i->x == 1;
 
 	if (str || i->s % 8)
-		cg_zero(g, cg_obj(g, i->o, i->O, R4), (i->s + 7) & ~7u);
+		cg_zero(g, cg_obj(g, i->o, i->O, R4), str ? cg_str_padded(g, i) : (i->s + 7) & ~7u);
 	cg_mov(g, R3, cg_use(g, i->a, R3));
 	cg_addr(g, R1, i->o, i->O);
 	cg_imm(g, R2, i->s);

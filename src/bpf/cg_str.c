@@ -37,13 +37,46 @@ static void str_emit_differ(struct cg *g, const struct ir_ins *i)
 	cg_done(g, i->d, R0);
 }
 
-/* The shorter bound ends in a NUL: when its words are equal, so are the strings. */
+/* How many bytes a comparison looks at: the shorter bound ends in a NUL, so when its words are equal, the strings are. */
+static uint32_t str_compared(const struct cg *g, const struct ir_ins *i)
+{
+	const uint32_t bound = i->q ? (uint32_t)i->i : (uint32_t)((strlen(g->p->lit[i->x]) + 8) & ~(size_t)7);
+
+	return i->s < bound ? i->s : bound;
+}
+
+/*
+ * How much of a string that the program reads must be zero behind its NUL.  All of it, where it is a key or a variable, and in a
+ * record, which would hand out what this memory had before.  What only measures it ends at the NUL, and what compares it goes
+ * by words up to the shorter bound.
+ */
+uint32_t cg_str_padded(const struct cg *g, const struct ir_ins *read)
+{
+	const uint32_t whole = (read->s + 7) & ~7u;
+	uint32_t most = 0;
+
+	if (g->p->obj[read->o].kind != IR_OBJ_TEMP || read->o == g->clause->record || read->O)
+		return whole;
+	for (uint32_t k = 0; k < g->clause->nins; k++) {
+		const struct ir_ins *i = &g->clause->ins[k];
+		uint32_t looks = 0;
+
+		if (i->o != read->o && i->p != read->o && i->q != read->o)
+			continue;
+		if (i->op == IR_SCMP)
+			looks = str_compared(g, i) + i->P;
+		else if (i->op != IR_SLEN && i->op != IR_OREADSTR && i->op != IR_OSTORE)
+			return whole;
+		most = looks > most ? looks : most;
+	}
+	return most < whole ? most : whole;
+}
+
 void cg_scmp(struct cg *g, const struct ir_ins *i)
 {
 	const char *lit = i->q ? NULL : g->p->lit[i->x];
 	size_t litlen = lit ? strlen(lit) : 0;
-	uint32_t bound = i->q ? (uint32_t)i->i : (uint32_t)((litlen + 8) & ~(size_t)7);
-	uint32_t n = i->s < bound ? i->s : bound, diff = cg_label(g), end = cg_label(g);
+	uint32_t n = str_compared(g, i), diff = cg_label(g), end = cg_label(g);
 	struct cg_at p = cg_obj(g, i->p, i->P, R4), q = { 0 };
 
 	if (i->q)
