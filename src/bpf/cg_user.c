@@ -10,6 +10,7 @@
  *
  * Arguments of a function are registers, and then words of its stack.  Those of a place are read as its row says: an operand has
  * 16 bytes, of which the program makes sense when it fires, so that a thousand probes with arguments of their own are one program.
+ * Where all places of a clause have an argument in the same place, which one place always has, the program reads it there.
  *
  * The kernel may take the CPU away from such a program and give it to another process, which comes to a place itself.  So
  * aggregations are added to atomically (cg_agg.c), and scratch memory is divided: each CPU has USERS parts, which programs take and give
@@ -59,27 +60,48 @@ void cg_user_operands(uint8_t *to, const struct bpf_place *p)
 	}
 }
 
+/* The process that all places of this program are of; 0: several, or one that is not known yet. */
+static uint32_t user_only_process(const struct cg *g)
+{
+	uint32_t pid = 0;
+
+	for (uint32_t i = 0; i < g->o->nprobes; i++) {
+		const struct bpf_probe *p = &g->o->probe[i];
+
+		if (p->cls != g->probe->cls)
+			continue;
+		if (p->is_later || !p->pid || (pid && p->pid != pid))
+			return 0;
+		pid = p->pid;
+	}
+	return pid <= INT32_MAX ? pid : 0;
+}
+
 /* FP_CALL = the row of this place, if the process is the one that is meant, or one that it forked where those are, too. */
 void cg_user_begin(struct cg *g, uint32_t leave)
 {
+	const uint32_t only = g->o->pid_ns || g->o->follow_forks ? 0 : user_only_process(g);
 	uint32_t ours = cg_label(g);
 
-	if (g->row.most > 1) {
+	cg_ins(g, I_CALL(get_current_pid_tgid));
+	cg_ins(g, I_STORE(DW, R10, FP_WHO, R0));
+	if (only) {
+		cg_ins(g, I_ALU_IMM(RSH, R0, 32));
+		cg_jcc(g, I_JMP_IMM(JNE, R0, (int32_t)only, 0), leave);
+	}
+	cg_map_value(g, R8, cg_map_index(g, IMG_CALLS, g->probe->cls), 0);
+	if (g->row.most > 1) { /* else there is one place, and nothing to tell apart */
 		cg_mov(g, R1, R6);
 		cg_ins(g, I_CALL(get_attach_cookie));
 		cg_jcc(g, I_JMP_IMM(JGE, R0, (int32_t)g->row.most, 0), leave);
 		cg_ins(g, I_ALU_IMM(MUL, R0, (int32_t)g->row.bytes));
-		cg_map_value(g, R8, cg_map_index(g, IMG_CALLS, g->probe->cls), 0);
 		cg_ins(g, I_ALU_REG(ADD, R8, R0));
-	} else { /* there is one place, and nothing to tell apart */
-		cg_map_value(g, R8, cg_map_index(g, IMG_CALLS, g->probe->cls), 0);
 	}
 	cg_ins(g, I_STORE(DW, R10, FP_CALL, R8));
-	cg_ins(g, I_CALL(get_current_pid_tgid));
-	cg_ins(g, I_STORE(DW, R10, FP_WHO, R0));
-	if (g->o->pid_ns)
-		return; /* the row's id is not the kernel's */
+	if (only || g->o->pid_ns) /* where the row's id is not the kernel's */
+		return;
 	cg_ins(g, I_LOAD(W, R9, R8, CG_ROW_PID));
+	cg_ins(g, I_LOAD(DW, R0, R10, FP_WHO));
 	cg_ins(g, I_ALU_IMM(RSH, R0, 32));
 	if (!g->o->follow_forks) {
 		cg_jcc(g, I_JMP_REG(JNE, R0, R9, 0), leave);
@@ -160,14 +182,78 @@ static void user_read_register(struct cg *g, uint32_t off)
 	cg_ins(g, I_CALL(probe_read_kernel));
 }
 
+/* Whether a register can be read where the context is constant: a whole one, which its upper byte (%ah) is not. */
+static bool user_register_is_whole(uint32_t off)
+{
+	return off % 8 == 0;
+}
+
+static bool user_operands_same(const struct bpf_operand *a, const struct bpf_operand *b)
+{
+	return a->kind == b->kind && a->bytes == b->bytes && a->is_signed == b->is_signed && a->shift == b->shift &&
+	       a->reg == b->reg && a->index == b->index && a->value == b->value;
+}
+
+/* Where argument n lies, if it is the same at all places of the clause; NULL: only its row says. */
+static const struct bpf_operand *user_operand_agreed(const struct cg *g, unsigned n)
+{
+	const struct bpf_operand *all = NULL;
+
+	for (uint32_t i = 0; i < g->clause->nprobes; i++) {
+		const struct bpf_probe *p = cg_probe(g, g->clause->probes[i]);
+
+		if (!p || p->cls != g->probe->cls)
+			continue;
+		if (p->is_later)
+			return NULL;
+		for (const struct bpf_place *at = p->place; at; at = at->next) {
+			if (n >= at->noperands || (all && !user_operands_same(all, &at->operand[n])))
+				return NULL;
+			all = &at->operand[n];
+		}
+	}
+	return all && user_register_is_whole(all->reg) && user_register_is_whole(all->index) ? all : NULL;
+}
+
+/* R0 = what lies there. */
+static void user_operand_direct(struct cg *g, const struct bpf_operand *o)
+{
+	const int32_t cut = (64 - 8 * o->bytes) & 63;
+
+	if (o->kind <= OPERAND_CONST) {
+		cg_imm(g, R0, o->value);
+	} else if (o->kind == OPERAND_REG) {
+		cg_ins(g, I_LOAD(DW, R0, R6, (int16_t)o->reg));
+	} else {
+		cg_imm(g, R3, o->value);
+		cg_ins(g, I_LOAD(DW, R1, R6, (int16_t)o->reg));
+		cg_ins(g, I_ALU_REG(ADD, R3, R1));
+		if (o->kind != OPERAND_MEM) {
+			cg_ins(g, I_LOAD(DW, R1, R6, (int16_t)o->index));
+			cg_ins(g, I_ALU_IMM(LSH, R1, o->shift & 3));
+			cg_ins(g, I_ALU_REG(ADD, R3, R1));
+		}
+		user_read_word(g);
+	}
+	if (cut) {
+		cg_ins(g, I_ALU_IMM(LSH, R0, cut));
+		cg_ins(g, o->is_signed ? I_ALU_IMM(ARSH, R0, cut) : I_ALU_IMM(RSH, R0, cut));
+	}
+}
+
 static void user_operand(struct cg *g, unsigned n)
 {
 	const uint32_t at = g->row.operands + n * (uint32_t)sizeof(struct user_operand);
+	const struct bpf_operand *agreed = user_operand_agreed(g, n);
 	uint32_t reg = cg_label(g), constant = cg_label(g), plain = cg_label(g), cut = cg_label(g),
 		 is_signed = cg_label(g), end = cg_label(g);
 
 	if (n >= g->row.noperands) {
 		cg_imm(g, R0, 0);
+		return;
+	}
+	if (agreed) {
+		user_operand_direct(g, agreed);
 		return;
 	}
 	cg_ins(g, I_LOAD(DW, R1, R10, FP_CALL));

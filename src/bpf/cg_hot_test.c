@@ -1,0 +1,189 @@
+/* cg_hot_test.c: what a firing does not pay for: drops that did not happen, zeros that nobody reads, rows that say what is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bpf/bpf.h"
+#include "bpf/insn.h"
+
+enum { RAX = 80, AH = RAX + 1, RDI = 112, PID = 77 }; /* offsets in struct pt_regs */
+
+static const struct syscall_row call = { "first", { 7, 8, 9 }, "" };
+static const struct bpf_place second = { NULL, { { OPERAND_REG, 4, true, 0, RAX, 0, 0 } }, 1 },
+			      first = { &second, { { OPERAND_REG, 4, true, 0, RAX, 0, 0 } }, 1 },
+			      other = { NULL, { { OPERAND_REG, 4, true, 0, RDI, 0, 0 } }, 1 },
+			      upper = { NULL, { { OPERAND_REG, 1, true, 0, AH, 0, 0 } }, 1 };
+static const struct bpf_probe probes[] = {
+	{ .id = 1, .cls = IMG_TEST, .prov = "dtrace", .mod = "", .func = "", .name = "BEGIN" },
+	{ .id = 2, .cls = IMG_ENTRY, .prov = "syscall", .mod = "", .func = "first", .name = "entry", .call = &call },
+	{ .id = 3, .cls = IMG_USER_PLACE, .prov = "p", .mod = "m", .func = "f", .name = "a", .pid = PID, .place = &first },
+	{ .id = 4, .cls = IMG_USER_PLACE, .prov = "p", .mod = "m", .func = "f", .name = "b", .pid = PID, .place = &other, .cookie = 2 },
+	{ .id = 5, .cls = IMG_USER_PLACE, .prov = "p", .mod = "m", .func = "f", .name = "c", .pid = PID, .place = &upper, .cookie = 3 },
+	{ .id = 6, .cls = IMG_USER_PLACE, .prov = "q", .mod = "m", .func = "f", .name = "d", .pid = PID, .is_later = true },
+};
+
+static int resolve(void *arg, const struct d_probedesc *d, int (*add)(void *, uint32_t), void *add_arg, struct err *e)
+{
+	int found = 0;
+
+	(void)arg, (void)e;
+	for (size_t i = 0; i < COUNT(probes); i++)
+		if (!strcmp(d->name, probes[i].name))
+			found += add(add_arg, probes[i].id) >= 0;
+	return found;
+}
+
+struct made {
+	struct d_unit *u;
+	const struct d_program *p;
+	struct bpf_image *img;
+};
+
+static void make(struct made *m, const char *text, const struct bpf_arch *arch)
+{
+	const struct bpf_opts o = { .arch = arch,
+				    .probe = probes,
+				    .nprobes = COUNT(probes),
+				    .ring_bytes = 4096,
+				    .control_bytes = 4096,
+				    .agg_entries = 16,
+				    .dynvar_bytes = 4096 };
+	const struct d_env env = { .probes = resolve, .strsize = 256 };
+	struct err e = { 0 }, why = { 0 };
+
+	if (d_open(&m->u, &env) < 0 || d_source(m->u, NULL, text, strlen(text), &e) < 0 ||
+	    d_compile(m->u, &m->p, &e, &why) < 0 || bpf_generate(m->p, &o, &m->img, &e) < 0)
+		fail_msg("%s: %s", text, e.text);
+}
+
+static void made_free(struct made *m)
+{
+	bpf_image_free(m->img);
+	d_close(m->u);
+}
+
+/* Which instruction of the first program names such a map first; -1: none. */
+static int names_map(const struct made *m, uint8_t use)
+{
+	const struct img_prog *p = &m->img->prog[0];
+
+	for (uint32_t i = 0; i < p->nins; i++)
+		if (p->ins[i].code == INS_LD_IMM64 && p->ins[i].src == INS_SRC_MAP && m->img->map[p->ins[i].imm].use == use)
+			return (int)i;
+	return -1;
+}
+
+/* How many instructions of the first program are such: by code, and for calls by helper. */
+static uint32_t instructions(const char *text, struct bpf_ins like, bool by_imm)
+{
+	struct made m;
+	uint32_t n = 0;
+
+	make(&m, text, &bpf_arch_x86_64);
+	for (uint32_t i = 0; i < m.img->prog[0].nins; i++)
+		n += m.img->prog[0].ins[i].code == like.code && (!by_imm || m.img->prog[0].ins[i].imm == like.imm);
+	made_free(&m);
+	return n;
+}
+
+static void only_a_drop_looks_up_where_drops_are_counted(void **state)
+{
+	static const char *const text[] = { ":::entry { @ = count(); }", "p:m:f:a { @[arg0] = count(); }" };
+	struct made m;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(text); i++) {
+		make(&m, text[i], &bpf_arch_x86_64);
+		assert_true(names_map(&m, IMG_AGG) >= 0);
+		assert_true(names_map(&m, IMG_DROPS) > names_map(&m, IMG_AGG));
+		made_free(&m);
+	}
+}
+
+static uint32_t helper_reads(const char *text)
+{
+	return instructions(text, I_CALL(probe_read_kernel), true);
+}
+
+static void an_argument_that_is_in_one_place_is_read_there(void **state)
+{
+	(void)state;
+	assert_int_equal(helper_reads("p:m:f:a { @[arg0] = count(); }"), 0); /* two places, the same register */
+	assert_true(helper_reads("p:m:f:a, p:m:f:b { @[arg0] = count(); }") > 0); /* two registers */
+	assert_true(helper_reads("p:m:f:c { @[arg0] = count(); }") > 0);          /* a part of one */
+	assert_true(helper_reads("p:m:f:a, q:m:f:d { @[arg0] = count(); }") > 0); /* and places that are not known yet */
+	/* each clause for itself, though both are one program */
+	assert_int_equal(helper_reads("p:m:f:a { @[arg0] = count(); } p:m:f:b { @b[arg0] = count(); }"), 0);
+}
+
+static uint32_t words_zeroed(const char *text)
+{
+	return instructions(text, I_STORE_IMM(DW, 0, 0, 0), false);
+}
+
+/* Beside what a program without the string has. */
+static void a_string_is_padded_with_zeros_where_somebody_looks_at_them(void **state)
+{
+	const uint32_t record = words_zeroed(":::entry { trace(1); }"), whole = (256 + 8) / 8, few = 8;
+
+	(void)state;
+	assert_in_range(words_zeroed(":::entry { trace(strlen(copyinstr(arg0))); }"), record, record + few);
+	assert_in_range(words_zeroed(":::entry /copyinstr(arg0) == \"/etc/passwd\"/ { trace(1); }"), record, record + few);
+	assert_true(words_zeroed(":::entry { trace(copyinstr(arg0)); }") >= whole);
+	assert_true(words_zeroed(":::entry { @[copyinstr(arg0)] = count(); }") >= whole);
+	assert_true(words_zeroed(":::entry { this->s = copyinstr(arg0); }") >= whole);
+	assert_true(words_zeroed(":::entry { s = copyinstr(arg0); }") >= whole);
+}
+
+static int memory(void *arg, uint64_t addr, void *to, size_t n, bool user)
+{
+	static const char text[1024] = "a text that is longer than the other", other[512] = "short";
+	const char *from = addr < 0x2000 ? text : other;
+
+	(void)arg, (void)user;
+	memcpy(to, from + addr % 0x1000, n);
+	return 0;
+}
+
+/* What one clause has read is in the memory of the next. */
+static void what_this_memory_had_before_is_in_no_comparison_and_no_record(void **state)
+{
+	static const char zeros[256];
+	const struct vm_cpu cpu = { .read = memory };
+	struct made m;
+	struct vm *vm;
+	struct err e = { 0 };
+	const char *rec;
+	uint32_t n;
+
+	(void)state;
+	make(&m,
+	     "BEGIN /strlen(copyinstr(0x1000)) == 36/ { @[copyinstr(0x1000)] = count(); }"
+	     "BEGIN /copyinstr(0x2000) == \"short\" && copyinstr(0x2000) != \"short!\" && \"short\" == copyinstr(0x2000)/"
+	     "{ trace(copyinstr(0x2000)); }",
+	     &bpf_arch_vm);
+	assert_int_equal(vm_open(&vm, m.img, 1, &e), 0);
+	assert_true(vm_run(vm, 0, &cpu, 100000, &e) >= 0);
+	n = vm_ring_next(vm, 1, (const void **)&rec);
+	assert_int_equal(n, m.p->clause[1].record_size);
+	assert_string_equal(rec + D_RECORD_HDR, "short");
+	assert_memory_equal(rec + D_RECORD_HDR + 5, zeros, n - D_RECORD_HDR - 5);
+	vm_close(vm);
+	made_free(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_a_drop_looks_up_where_drops_are_counted),
+		cmocka_unit_test(an_argument_that_is_in_one_place_is_read_there),
+		cmocka_unit_test(a_string_is_padded_with_zeros_where_somebody_looks_at_them),
+		cmocka_unit_test(what_this_memory_had_before_is_in_no_comparison_and_no_record),
+	};
+
+	return cmocka_run_group_tests_name("what a firing costs", tests, NULL, NULL);
+}
