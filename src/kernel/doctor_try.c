@@ -185,7 +185,7 @@ static bool try_may(void *arg, unsigned capability)
 
 static _Noreturn void try_become_command(const char *const *argv, int out)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null = open("/dev/null", O_RDWR);
 
 	if (geteuid() != 0)
 		rights_drop();

@@ -21,7 +21,8 @@ static void filter_exec(char *const *argv, int in, int out)
 	if (geteuid() != 0)
 		rights_drop();
 	signal(SIGPIPE, SIG_DFL);
-	if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0)
+	/* dup2() to itself, when we run without standard input, leaves close-on-exec. */
+	if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || fcntl(STDIN_FILENO, F_SETFD, 0) < 0)
 		_exit(127);
 	execvp(argv[0], argv);
 	_exit(127);

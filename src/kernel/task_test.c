@@ -642,6 +642,7 @@ static void a_deleted_file_is_reached_through_its_mapping(void **state)
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, 9);
 		dup2(go[0], 0);
+		fcntl(0, F_SETFD, 0); /* it may have been 0 already */
 		execl(path, "cat", (char *)NULL);
 		_exit(127);
 	}
