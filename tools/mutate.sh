@@ -3,6 +3,7 @@
 #
 #   mutate.sh src/session/losses.c          each change in a file; with :LINE those of a line or of some
 #   mutate.sh --seed 1 --count 200          200 places of all files, chosen by a seed
+#   --slice A-B       of these the A-th to the B-th only: a long run in parts
 #   -l, --list        the changes only
 #   -j, --json        a JSON document in place of the table
 #   --seconds N       how long the tests of one change may take in all, by what they take without it (60)
@@ -51,11 +52,12 @@ ROWS
 
 usage() { sed -n '2s/^# //p' tools/mutate.sh >&2; exit 2; }
 fail() { echo "mutate.sh: $*" >&2; exit 2; }
-seed= count= only_list= json= budget=60 least=100 files=()
+seed= count= slice=1-999999 only_list= json= budget=60 least=100 files=()
 while [ $# -gt 0 ]; do
   case $1 in
   --seed) seed=${2:-}; shift ;;
   --count) count=${2:-}; shift ;;
+  --slice) slice=${2:-}; shift ;;
   --seconds) budget=${2:-}; shift ;;
   --least) least=${2:-}; shift ;;
   -l | --list) only_list=1 ;;
@@ -66,6 +68,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 for number in "${seed:-1}" "${count:-1}" "$budget" "$least"; do [[ $number =~ ^[0-9]+$ ]] || usage; done
+[[ $slice =~ ^[0-9]+-[0-9]+$ ]] || usage
 [ ${#files[@]} -gt 0 ] || [ -n "$seed$count" ] || usage
 
 # ---- which changes -------------------------------------------------------------------------------
@@ -97,7 +100,7 @@ for file in "${files[@]}"; do
 done
 work=build/mutate tree=build/mutate/tree
 mkdir -p "$work" || exit 2
-mutants >"$work/mutants" || exit 2
+mutants | sed -n "${slice%-*},${slice#*-}p" >"$work/mutants" || exit 2
 if [ -n "$only_list" ]; then
   awk -F '\t' '{ printf "%-34s %-20s %s\n", $1 ":" $2, $4, $5 }' "$work/mutants"
   exit 0
@@ -117,9 +120,15 @@ if [ ! -d "$tree/build/release" ] && [ -d build/release ]; then
   done
 fi
 unset WERROR
+# Objects of a changed file go with the change: the file's own time is older than theirs.
+drop_objects() { local stem=${1#src/}; rm -f "$tree"/build/{release,asan}/"${stem%.c}.o"; }
 # What an earlier one, ended by force, left changed.
-[ ! -f "$work/changed" ] || touch "$tree/$(cat "$work/changed")"
-build() { make -s -C "$tree" -j"$(nproc)" CFLAGS="${CFLAGS:-} -g0" "$@" >"$work/build.log" 2>&1; } # -g0: compiled and linked sooner
+[ ! -f "$work/changed" ] || drop_objects "$(cat "$work/changed")"
+# Without debugging information, and what a unit test runs of the changed file is not optimized: compiled and linked sooner.
+build() {
+  make -s -C "$tree" -j"$(nproc)" ASAN='-O0 -fno-omit-frame-pointer $(SANITIZE)' CFLAGS="${CFLAGS:-} -g0" LDFLAGS="${LDFLAGS:-} -Wl,-S" \
+    "$@" >"$work/build.log" 2>&1
+}
 build all progs || { tail -n 20 "$work/build.log" >&2; fail "the tree cannot be built"; }
 
 # ---- tests ---------------------------------------------------------------------------------------
@@ -127,6 +136,7 @@ build all progs || { tail -n 20 "$work/build.log" >&2; fail "the tree cannot be 
 name_spaces=(unshare -m -p -f --kill-child --mount-proc)
 [ "$(id -u)" -eq 0 ] || name_spaces+=(--map-current-user)
 "${name_spaces[@]}" true 2>/dev/null || fail "name spaces cannot be made here (unshare): a changed program may do anything"
+case $PWD in /tmp/*) fail "a tree below /tmp can't be tested: a changed program has a /tmp of its own" ;; esac
 inside='[ "$(id -u)" -ne 0 ] || { mount --bind "$1" "$1" && mount -o remount,bind,ro / && mount -t tmpfs -o size=2g,mode=1777 tmpfs /tmp; } &&
 cd "$1" || exit 125
 limit=$2; shift 2
@@ -171,8 +181,12 @@ run_test() { # TEST SECONDS [learn]
 
 # What a test takes when nothing is changed, in milliseconds: measured once for each version of the test.
 declare -A usual proven
-touch "$work/usual"
+touch "$work/usual" "$work/proven"
 while read -r name sum time; do usual[$name $sum]=$time; done <"$work/usual"
+# Which tests passed in this tree as it is: an earlier one of the same files has found out.
+state=$(cd "$tree" && find src test Makefile -type f -exec cksum {} + | LC_ALL=C sort | cksum | tr ' ' -)
+while read -r name sum; do [ "$sum" != "$state" ] || proven[$name]=1; done <"$work/proven"
+prove() { proven[$1]=1; echo "$1 $state" >>"$work/proven"; }
 source_of() { case $1 in *.bats) echo "$1" ;; build/spec/*) echo "test/spec/${1##*/}.c" ;; *) unit=${1##*/}; echo "src/${unit%%_*}/${unit#*_}.c" ;; esac; }
 usual_time() { # TEST: in `time`; `never` of one that can't be run or takes longer than all may take
   local key begin sum
@@ -184,7 +198,7 @@ usual_time() { # TEST: in `time`; `never` of one that can't be run or takes long
   build build/tally
   case $1 in build/*) build "$1" ;; esac
   begin=$(date +%s%N)
-  if run_test "$1" 60 learn; then time=$((($(date +%s%N) - begin) / 1000000)) proven[$1]=1; else time=never; fi
+  if run_test "$1" 60 learn; then time=$((($(date +%s%N) - begin) / 1000000)); prove "$1"; else time=never; fi
   change
   usual[$key]=$time
   echo "$key $time" >>"$work/usual"
@@ -221,7 +235,7 @@ nearest() { # FILE
 
 # ---- one change ----------------------------------------------------------------------------------
 change() { echo "$file" >"$work/changed"; LC_ALL=C awk -v edits="$edits" -f tools/mutate.awk "$file" >"$tree/$file"; }
-restore() { cat "$file" >"$tree/$file"; }
+restore() { cat "$file" >"$tree/$file"; drop_objects "$file"; }
 # Whether the compiler makes the same instructions of it; a test that fails says already that it doesn't.
 compare_objects() {
   local object=build/release/${file#src/}
@@ -256,7 +270,7 @@ judge() { # in `verdict`
     # Does it fail for the change?
     failed=$reason
     restore
-    if run_test "$t" 120 learn && ! grep -qxF "$t $failed" "$work/failing"; then proven[$t]=1; return; fi
+    if run_test "$t" 120 learn && ! grep -qxF "$t $failed" "$work/failing"; then prove "$t"; return; fi
     echo "mutate.sh: $t fails without a change, too ($failed): left out" >&2
     if ! grep -qxF "$t $failed" "$work/failing"; then
       sum=$(cksum <"$(source_of "$t")" | tr ' ' -)
