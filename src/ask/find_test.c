@@ -66,6 +66,35 @@ static void events_of_a_pmu_have_the_code_of_its_format(void **state)
 	assert_non_null(strstr(said.p, "no PMU"));
 }
 
+/* A row of a list with all that it says, in one piece. */
+static void names_codes_and_other_names_are_told_of_an_event(void **state)
+{
+	static const struct {
+		int line;
+		const char *sysfs, *pattern, *words;
+	} row[] = {
+		{ __LINE__, "test/sysfs/none", "page_faults",
+		  "page_faults   software  1:0x2  yes   page faults\n"
+		  "      as: cpc:::page_faults-all-1000000\n"
+		  "      also: page-faults, faults, perf_count_sw_page_faults\n" },
+		{ __LINE__, "test/sysfs/none", "cpu_clock", "\n      also: cpu-clock, perf_count_sw_cpu_clock\n" },
+		{ __LINE__, "test/sysfs/none", "PAPI_tot_cyc",
+		  "PAPI_tot_cyc  PAPI  0:0x0  no PMU  total cycles\n      as: cpc:::PAPI_tot_cyc-all-1000000\n"
+		  "      also: cpu_cycles\n" },
+		/* a name that perf has, too, is told once */
+		{ __LINE__, "test/sysfs/none", "instructions", "also: perf_count_hw_instructions\n" },
+		{ __LINE__, "test/sysfs/intel", "mem_loads",
+		  "mem_loads  cpu  4:0x1cd,0x3  yes   an event of that PMU\n"
+		  "      as: cpc:::mem_loads-all-1000000\n"
+		  "      also: cpu/mem-loads/\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++)
+		if (list(&said, row[i].sysfs, "events", row[i].pattern, true) < 0 || !strstr(said.p, row[i].words))
+			fail_msg("line %d: %s", row[i].line, said.p);
+}
+
 static void words_say_what_is_near(void **state)
 {
 	static const struct {
@@ -197,6 +226,38 @@ static void memory_that_is_out_is_told_and_all_is_freed(void **state)
 	mem_fail_at(0);
 }
 
+/* What is given out when memory is out is all that there is, or it is an error. */
+static void names_without_memory_are_all_there_or_an_error(void **state)
+{
+	static const char *const row[] = { "selectors", "countable", "events", "requests" };
+	const struct tally_platform_opts o = { .size = sizeof(o), .sysfs = "test/sysfs/none" };
+	struct tally_platform *p = NULL;
+	uint32_t nfailed = 0;
+
+	(void)state;
+	assert_int_equal(tally_platform_open(&p, &o), 0);
+	for (size_t i = 0; i < COUNT(row); i++) {
+		uint32_t all = 0;
+
+		assert_int_equal(tally_names(p, row[i], name_of_each, &all), 0);
+		for (long n = 1;; n += n < 50 ? 1 : 41) {
+			uint32_t some = 0;
+			int rc;
+
+			mem_fail_at(n);
+			rc = tally_names(p, row[i], name_of_each, &some);
+			if (!mem_failed())
+				break;
+			if (rc == 0 && some != all)
+				fail_msg("%s: %u of %u names, and no error at allocation %ld", row[i], some, all, n);
+			nfailed += rc < 0;
+		}
+		mem_fail_at(0);
+	}
+	assert_true(nfailed > COUNT(row));
+	tally_platform_close(p);
+}
+
 /* ---- doctor --------------------------------------------------------------------------------- */
 
 struct findings {
@@ -256,11 +317,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_of_a_pmu_have_the_code_of_its_format),
+		cmocka_unit_test(names_codes_and_other_names_are_told_of_an_event),
 		cmocka_unit_test(words_say_what_is_near),
 		cmocka_unit_test(what_a_platform_has_and_allows_is_said_of_it),
 		cmocka_unit_test(no_line_is_wider_than_80_columns),
 		cmocka_unit_test(names_of_each_kind_are_those_of_its_list),
 		cmocka_unit_test(memory_that_is_out_is_told_and_all_is_freed),
+		cmocka_unit_test(names_without_memory_are_all_there_or_an_error),
 		cmocka_unit_test(doctor_finds_each_row_once_and_refuses_a_newer_caller),
 		cmocka_unit_test(features_are_named_with_what_they_are_for),
 	};

@@ -922,6 +922,71 @@ static void the_class_of_a_cpc_probe_is_cpu(void **state)
 	done(&r);
 }
 
+/* The least of a provider's words and of those of its names: dtrace's are all stable. */
+#define STABLE(TITLE)                                                                                       \
+	"\n\t" TITLE "\n\t\tIdentifier Names: Stable\n\t\tData Semantics:   Stable\n\t\tDependency Class: " \
+	"Common\n"
+#define EVOLVING(TITLE)                                                                                         \
+	"\n\t" TITLE "\n\t\tIdentifier Names: Evolving\n\t\tData Semantics:   Evolving\n\t\tDependency Class: " \
+	"Common\n"
+
+/* A source has the least of what its own clauses use, whatever another source uses. */
+static void the_report_has_each_source_with_the_stability_of_its_own_clauses(void **state)
+{
+	static const char *const source[] = {
+		"BEGIN { exit(0); }",
+		"cpc:::page_faults-all-5000 { x = 1; }",
+		"cpc:::page_faults-all-5000 { x = arg0; }",
+		"BEGIN { y = 1; }",
+	};
+	struct result r = { 0 };
+	struct tally_trace_opts o = { .size = sizeof(o), .out = take_out, .arg = &r, .flags = TALLY_TRACE_VM };
+	struct tally_trace *t;
+	const char *at;
+
+	(void)state;
+	assert_int_equal(tally_trace_open(&t, &o), 0);
+	for (size_t i = 0; i < COUNT(source); i++)
+		assert_int_equal(tally_trace_source(t, i == 3 ? "last.d" : NULL, source[i], strlen(source[i])), 0);
+	assert_int_equal(tally_trace_compile(t), 0);
+	assert_int_equal(tally_trace_report(t), 0);
+	at = text_of(&r.out);
+	assert_int_equal(
+		strncmp(at,
+			"\nStability attributes for description BEGIN :\n" STABLE(
+				"Minimum Probe Description Attributes")
+				STABLE("Minimum Statement Attributes") "\n"
+								       "\nStability attributes for description cpc:::page_faults-all-5000 :\n",
+			strlen("\nStability attributes for description BEGIN :\n" STABLE("Minimum Probe Description Attributes") STABLE(
+				"Minimum Statement Attributes") "\n"
+								"\nStability attributes for description cpc:::page_faults-all-5000 :\n")),
+		0);
+	assert_non_null(at = strstr(at, "Dependency Class: CPU\n" STABLE("Minimum Statement Attributes")));
+	assert_non_null(at = strstr(at, "Dependency Class: CPU\n" EVOLVING("Minimum Statement Attributes")));
+	assert_non_null(strstr(at, "\nStability attributes for script last.d:\n" STABLE(
+					   "Minimum Probe Description Attributes")));
+	tally_trace_close(t);
+	done(&r);
+}
+
+static void a_list_for_programs_has_an_object_for_each_probe(void **state)
+{
+	struct result r = { 0 };
+	struct tally_trace_opts o = {
+		.size = sizeof(o), .out = take_out, .arg = &r, .format = TALLY_FORMAT_JSON, .flags = TALLY_TRACE_VM
+	};
+	struct tally_trace *t;
+
+	(void)state;
+	assert_int_equal(tally_trace_open(&t, &o), 0);
+	assert_int_equal(tally_trace_source(t, NULL, "END, BEGIN", 10), 0);
+	assert_int_equal(tally_trace_list(t, false), 0);
+	assert_string_equal(text_of(&r.out), "{\"type\":\"probe\",\"id\":2,\"probe\":\"dtrace:::END\"}\n"
+					     "{\"type\":\"probe\",\"id\":1,\"probe\":\"dtrace:::BEGIN\"}\n");
+	tally_trace_close(t);
+	done(&r);
+}
+
 /* ---- memory ---------------------------------------------------------------------------------------- */
 
 /* Rings are memory that others can write. */
@@ -1038,6 +1103,8 @@ int main(void)
 		cmocka_unit_test(a_broken_pipe_ends_the_run),
 		cmocka_unit_test(the_probes_of_a_program_are_listed),
 		cmocka_unit_test(the_class_of_a_cpc_probe_is_cpu),
+		cmocka_unit_test(the_report_has_each_source_with_the_stability_of_its_own_clauses),
+		cmocka_unit_test(a_list_for_programs_has_an_object_for_each_probe),
 		cmocka_unit_test(a_record_of_no_known_origin_or_size_is_refused_and_not_read),
 		cmocka_unit_test(memory_that_runs_out_is_an_error_each_time),
 	};
