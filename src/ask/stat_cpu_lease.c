@@ -66,7 +66,7 @@ static int stat_cpu_try_self(struct stat_cpu *c, struct k_counter **k, uint32_t 
 
 static int try_tasks(struct stat_cpu *c)
 {
-	struct k_counter **k = mem_alloc((c->n + 1) * sizeof(struct k_counter *));
+	struct k_counter **k = mem_alloc(c->n * sizeof(struct k_counter *));
 	struct err e = { 0 };
 	uint32_t failed = 0;
 	int rc;

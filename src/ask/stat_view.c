@@ -132,7 +132,7 @@ static void view_put_processors(struct stat_run *s)
 	};
 	struct an_rows t = table_of(s, "processor", col, COUNT(col));
 	const struct follow *f = part_of(s, "dispatch_purr");
-	struct core *core = mem_alloc((f->n + 1) * sizeof(*core));
+	struct core *core = mem_alloc(f->n * sizeof(*core));
 	uint32_t n = 0;
 
 	t.heat = 1u << 6;
@@ -283,7 +283,7 @@ static void view_put_partitions(struct stat_run *s)
 	};
 	struct an_rows t = table_of(s, "partition", col, COUNT(col));
 	const struct follow *f = part_of(s, "entitled");
-	struct part *q = mem_alloc((f->n + 1) * sizeof(*q));
+	struct part *q = mem_alloc(f->n * sizeof(*q));
 	uint32_t n = 0;
 
 	t.heat = 1u << 6;
@@ -457,7 +457,7 @@ static void view_put_links(struct stat_run *s)
 	};
 	struct an_rows t = table_of(s, "links", col, COUNT(col));
 	const struct follow *f = part_of(s, "links_abc");
-	struct chip *chip = mem_alloc((f->n + 1) * sizeof(*chip));
+	struct chip *chip = mem_alloc(f->n * sizeof(*chip));
 	uint32_t n = 0;
 
 	t.heat = 0x7fu << 3;

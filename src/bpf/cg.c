@@ -336,7 +336,7 @@ static void fault_exit(struct cg *g, uint32_t k, uint32_t end)
 static void cg_emit_clause(struct cg *g, struct plan *pl, uint32_t k)
 {
 	const struct d_clause *c = pl->clause[k];
-	uint32_t *labels = mem_alloc((c->nlabels + 1) * sizeof(*labels));
+	uint32_t *labels = mem_alloc(c->nlabels * sizeof(*labels));
 
 	pl->end[k] = cg_label(g);
 	if (!labels) {
@@ -674,7 +674,7 @@ static int plan_open(struct cg *g, struct plan *pl)
 	if (cg_has_rows(g))
 		cg_row_table(g, pl->clause, pl->nown);
 	for (uint32_t k = 0; k < pl->n; k++) {
-		pl->reg[k] = mem_alloc((pl->clause[k]->nregs + 1) * sizeof(*pl->reg[k]));
+		pl->reg[k] = mem_alloc(pl->clause[k]->nregs * sizeof(*pl->reg[k]));
 		if (!pl->reg[k])
 			return cg_oom(g);
 		if (cg_alloc(g, pl->clause[k], pl->reg[k], &spills) < 0)
@@ -815,7 +815,7 @@ static void cg_emit_image(struct cg *g)
 		programs += p->cls == IMG_POINT ? p->npoints : 1;
 	}
 	g->img->prog = mem_alloc(programs * sizeof(*g->img->prog));
-	g->place = mem_alloc((g->p->nobjs + 1) * sizeof(*g->place));
+	g->place = mem_alloc(g->p->nobjs * sizeof(*g->place));
 	if (!g->img->prog || !g->place || !VEC_NEW(g->img->epid, g->img->nepids, g->img->cap_epids)) {
 		cg_oom(g);
 		return;

@@ -310,7 +310,7 @@ int cg_place_objects(struct cg *g, const struct d_clause *const *clause, uint32_
 {
 	struct room shared = { .stack = FP_SPILL - 8 * (int32_t)spills };
 	uint8_t *seen = mem_alloc(g->p->nobjs);
-	bool *works = mem_alloc((n + 1) * sizeof(*works));
+	bool *works = mem_alloc(n * sizeof(*works));
 	uint32_t this_bytes;
 
 	for (uint32_t i = 0; works && i < n; i++)

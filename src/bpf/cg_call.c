@@ -192,7 +192,7 @@ static uint32_t epid_new(struct cg *g, uint32_t probe, uint32_t clause)
 static void row_table_keep(struct cg *g, const struct d_clause *const *clause, uint32_t n)
 {
 	struct img_rows *r = VEC_NEW(g->img->rows, g->img->nrows, g->rows_cap);
-	uint32_t *numbers = r ? mem_alloc((n + 1) * sizeof(*numbers)) : NULL;
+	uint32_t *numbers = r ? mem_alloc(n * sizeof(*numbers)) : NULL;
 
 	if (!r || !numbers) {
 		g->img->nrows -= r != NULL;

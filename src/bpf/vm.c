@@ -288,8 +288,8 @@ static int open_parts(struct vm *vm, struct err *e)
 	int rc = 0;
 	if (!vm->ncpus || vm->ncpus > 1u << 16 || img->nmaps > VP_REGIONS - VR_MAPS)
 		return err_set(e, TALLY_EINVAL, "%u CPUs and %u maps are not possible", vm->ncpus, img->nmaps);
-	vm->progs = mem_alloc((img->nprogs + img->nparts + 1) * sizeof(*vm->progs));
-	vm->maps = mem_alloc((img->nmaps + 1) * sizeof(*vm->maps));
+	vm->progs = mem_alloc((img->nprogs + img->nparts) * sizeof(*vm->progs));
+	vm->maps = mem_alloc(img->nmaps * sizeof(*vm->maps));
 	vm->region = mem_alloc((VR_MAPS + img->nmaps) * sizeof(*vm->region));
 	vm->stack = mem_alloc(INS_FRAMES * INS_STACK_BYTES);
 	if (!vm->progs || !vm->maps || !vm->region || !vm->stack)

@@ -153,7 +153,7 @@ static int of_selector(const char *s, struct cpc_spec *spec, bool *all_modes, st
 
 static int no_pmu(const char *name, const struct k_pmu *pmu, uint32_t n, struct err *why)
 {
-	const char **names = mem_alloc((n + 1) * sizeof(*names));
+	const char **names = mem_alloc(n * sizeof(*names));
 
 	for (uint32_t i = 0; names && i < n; i++)
 		names[i] = pmu[i].name;

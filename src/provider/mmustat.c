@@ -90,7 +90,7 @@ static int mmustat_begin(struct sample *s, struct err *e)
 {
 	struct prov_reader *reader = s->reader;
 	const uint32_t strands = reader->transport->strands;
-	struct mmustat *last = mem_alloc((strands + 1) * sizeof(*last));
+	struct mmustat *last = mem_alloc(strands * sizeof(*last));
 	int rc = 0;
 
 	s->last = last;

@@ -172,7 +172,7 @@ bool user_is_pattern(const char *s)
 
 int user_no_module(const struct user_process *p, const char *prov, const char *mod, struct err *why)
 {
-	const char **names = mem_alloc((p->nfiles + 1) * sizeof(*names));
+	const char **names = mem_alloc(p->nfiles * sizeof(*names));
 	struct err_tail near;
 
 	if (!names)

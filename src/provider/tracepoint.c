@@ -104,7 +104,7 @@ int point_why_none(const struct provider *prov, const struct probes *t, const st
 
 	if (rc < 0 || d->name[strcspn(d->name, "*?[\\")])
 		return rc;
-	names = mem_alloc((of + 1) * sizeof(*names));
+	names = mem_alloc(of * sizeof(*names));
 	if (!names)
 		return err_oom(why);
 	for (uint32_t id = 1; id <= of; id++)

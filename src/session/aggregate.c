@@ -279,7 +279,7 @@ static int print_views(struct tally_trace *t, const struct d_action *a, struct v
 
 int aggs_printa(struct tally_trace *t, const struct d_action *a)
 {
-	struct view *w = mem_alloc((a->naggs + 1) * sizeof(*w));
+	struct view *w = mem_alloc(a->naggs * sizeof(*w));
 	uint32_t n = 0;
 	int rc = w ? 0 : -TALLY_ENOMEM;
 
@@ -370,7 +370,7 @@ int aggs_trunc(struct tally_trace *t, uint32_t agg, bool all, int64_t n)
 
 int aggs_open(struct tally_trace *t)
 {
-	t->agg = mem_alloc((t->prog->naggs + 1) * sizeof(*t->agg));
+	t->agg = mem_alloc(t->prog->naggs * sizeof(*t->agg));
 	if (!t->agg)
 		return trace_nomem(t);
 	for (uint32_t i = 0; i < t->prog->naggs; i++) {

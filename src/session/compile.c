@@ -412,7 +412,7 @@ static uint8_t class_of(const struct probe *p)
 static struct bpf_probe *describe_probes(struct tally_trace *t, uint32_t *n, uint32_t *error_probe)
 {
 	uint32_t count = probes_count(t->probes);
-	struct bpf_probe *p = mem_alloc((count + 1) * sizeof(*p));
+	struct bpf_probe *p = mem_alloc(count * sizeof(*p));
 	bool *used = p ? used_probes(t) : NULL;
 	uint32_t places[IMG_USER_PLACE + 1] = { 0 };
 

@@ -99,7 +99,7 @@ int drops_report(struct tally_trace *t)
 	if (map < 0)
 		return 0;
 	if (!t->drops)
-		t->drops = mem_alloc((ncpus + 1) * sizeof(*t->drops));
+		t->drops = mem_alloc(ncpus * sizeof(*t->drops));
 	sum = t->drops ? mem_alloc(2ull * ncpus * sizeof(*sum)) : NULL;
 	if (!sum)
 		return trace_nomem(t);
@@ -174,7 +174,7 @@ int losses_take(struct tally_trace *t)
 	if (!t->eng->k || map < 0)
 		return 0;
 	rc = k_accounts(t->eng->k, &a, &n, &t->err);
-	fired = mem_alloc((ncpus + 1) * sizeof(*fired));
+	fired = mem_alloc(ncpus * sizeof(*fired));
 	if (!fired)
 		rc = -TALLY_ENOMEM;
 	if (rc >= 0 && n)

@@ -208,7 +208,7 @@ static int attach_places(struct tally_trace *t, uint32_t prog)
 /* Counters that can't tell which of them overflowed serve one probe (dtrace_cpc.txt, section 3). */
 static int check_compatible(struct tally_trace *t)
 {
-	uint32_t n = 0, *ids = mem_alloc((t->img->nprogs + 1) * sizeof(*ids));
+	uint32_t n = 0, *ids = mem_alloc(t->img->nprogs * sizeof(*ids));
 	int rc;
 
 	if (!ids)
