@@ -61,6 +61,10 @@ static void memory_shows_size_and_offset(void **state)
 	EXPECT("lock *(u64 *)(r1 + 0) += r2", I_ATOMIC(DW, ADD, R1, 0, R2));
 	EXPECT("lock *(u32 *)(r1 + 4) |= r2", I_ATOMIC(W, OR, R1, 4, R2));
 	EXPECT("r2 = atomic64_fetch_add((u64 *)(r1 + 0), r2)", I_ATOMIC_FETCH(DW, ADD, R1, 0, R2));
+	EXPECT("r2 = atomic_fetch_or((u32 *)(r1 + 0), r2)", I_ATOMIC_FETCH(W, OR, R1, 0, R2));
+	EXPECT("r2 = atomic64_fetch_and((u64 *)(r1 - 8), r2)", I_ATOMIC_FETCH(DW, AND, R1, -8, R2));
+	EXPECT("lock *(u64 *)(r1 + 0) &= r2", I_ATOMIC(DW, AND, R1, 0, R2));
+	EXPECT("lock *(u32 *)(r1 + 0) ^= r2", I_ATOMIC(W, XOR, R1, 0, R2));
 	EXPECT("r2 = atomic_fetch_xor((u32 *)(r1 + 0), r2)", I_ATOMIC_FETCH(W, XOR, R1, 0, R2));
 	EXPECT("r2 = atomic64_xchg((u64 *)(r1 + 8), r2)", I_XCHG(DW, R1, 8, R2));
 	EXPECT("r0 = atomic64_cmpxchg((u64 *)(r1 + 0), r0, r2)", I_CMPXCHG(DW, R1, 0, R2));
@@ -100,6 +104,8 @@ static void what_is_no_instruction_shows_its_bytes(void **state)
 	EXPECT("unknown code 0xe7 dst 1 src 0 off 0 imm 0", I_RAW(0xe7, 1, 0, 0, 0));
 	EXPECT("unknown code 0xe5 dst 1 src 0 off 0 imm 0", I_RAW(0xe5, 1, 0, 0, 0));
 	EXPECT("unknown code 0x86 dst 0 src 0 off 0 imm 1", I_RAW(INS_JMP32 | OP_CALL, 0, 0, 0, 1));
+	EXPECT("unknown code 0x06 dst 0 src 0 off 2 imm 0", I_RAW(INS_JMP32 | OP_JA, 0, 0, 2, 0));
+	EXPECT("unknown code 0x96 dst 0 src 0 off 0 imm 0", I_RAW(INS_JMP32 | OP_EXIT, 0, 0, 0, 0));
 	EXPECT("unknown code 0x81 dst 1 src 2 off 0 imm 0", I_RAW(INS_LDX | 0x80, 1, 2, 0, 0));
 	EXPECT("unknown code 0xdb dst 1 src 2 off 0 imm 16", I_RAW(0xdb, 1, 2, 0, 0x10));
 	EXPECT("unknown code 0xbf dst 1 src 2 off 8 imm 0", I_RAW(0xbf, 1, 2, 8, 0));

@@ -290,7 +290,15 @@ static void overlong_root_is_refused(void **state)
 	memset(root, 'x', sizeof(root) - 1);
 	root[sizeof(root) - 1] = 0;
 	assert_int_equal(k_mmu_line(&l, root, &e), -TALLY_EINVAL);
+	SAYS(e, "the path of the sysfs tree is longer than 511 bytes");
+	/* One byte more than there is room for, and just as many. */
+	root[512] = 0;
+	e = (struct err){ 0 };
+	assert_int_equal(k_mmu_line(&l, root, &e), -TALLY_EINVAL);
 	SAYS(e, "longer than");
+	root[511] = 0;
+	e = (struct err){ 0 };
+	assert_int_equal(k_mmu_line(&l, root, &e), -TALLY_ENOTSUP);
 	assert_int_equal(mem_live(), 0);
 }
 

@@ -81,7 +81,11 @@ static void each_type_is_at_the_number_that_libbpf_gives_it(void **state)
 static void names_without_a_type_have_no_number(void **state)
 {
 	struct btf *btf = libbpf_types();
+	/* void, and numbers of no type and of no file of types */
+	static const uint64_t nothing[] = { 0, 0x7fffffff, 9999ull << 32, 9999ull << 32 | 1 };
 	struct k_types *t;
+	struct d_ktype row;
+	struct d_kmember m;
 	int64_t v;
 
 	(void)state;
@@ -96,6 +100,11 @@ static void names_without_a_type_have_no_number(void **state)
 	assert_true(k->constant(k->arg, "PIDTYPE_TGID", &v));
 	assert_int_equal(v, 1);
 	assert_false(k->constant(k->arg, "NO_SUCH_ENUMERATOR_AT_ALL", &v));
+	for (size_t i = 0; i < COUNT(nothing); i++) {
+		assert_false(k->get(k->arg, nothing[i], &row));
+		assert_int_equal(row.kind, D_KT_VOID);
+		assert_false(k->member(k->arg, nothing[i], 0, &m));
+	}
 	k_types_close(t);
 }
 
