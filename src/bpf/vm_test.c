@@ -2,7 +2,10 @@
  * vm_test.c: every instruction with the values at its edges, and
  * that nothing outside of a program's memory can be reached.
  */
+#include <stdlib.h>
+
 #include "bpf/vm_test_int.h"
+#include "bpf/vm_int.h"
 
 /* ---- arithmetic ----------------------------------------------------- */
 
@@ -417,6 +420,82 @@ static void impossible_maps_are_refused(void **state)
 	assert_int_equal(vm_open(&f.vm, &f.img, 1, &f.e), -TALLY_EINVAL);
 }
 
+/* What is just possible, and what is one step beyond. */
+static void maps_are_possible_up_to_their_limits(void **state)
+{
+	static const struct {
+		int line;
+		struct img_map map;
+		const char *words; /* NULL: it is possible */
+	} row[] = {
+		{ __LINE__, { IMG_RINGS, 0, 0, "ring", 4, 4, 64, NULL }, NULL },
+		{ __LINE__, { IMG_RINGS, 0, 0, "ring", 4, 4, 32, NULL }, "a ring of 32 bytes is not possible" },
+		{ __LINE__, { IMG_RINGS, 0, 0, "ring", 4, 4, 65, NULL }, "a ring of 65 bytes is not possible" },
+		{ __LINE__, { IMG_RINGS, 0, 0, "ring", 4, 4, 1u << 31, NULL }, "a ring of 2147483648 bytes" },
+		{ __LINE__, { IMG_RINGS, 0, 0, "ring", 8, 4, 64, NULL }, "a ring of 64 bytes is not possible" },
+		{ __LINE__, { IMG_RINGBUF, 0, 0, "control", 0, 0, 64, NULL }, NULL },
+		{ __LINE__, { IMG_RINGBUF, 0, 0, "control", 4, 0, 64, NULL }, "a ring of 64 bytes is not possible" },
+		{ __LINE__, { IMG_PROGS, 0, 0, "progs", 4, 4, 1, NULL }, NULL },
+		{ __LINE__, { IMG_PROGS + 1, 0, 0, "more", 4, 4, 1, NULL }, "unknown type" },
+		{ __LINE__, { IMG_HASH, 0, 0, "least", 1, 1, 1, NULL }, NULL },
+		{ __LINE__, { IMG_HASH, 0, 0, "key", VP_OFFS / 2, 8, 1, NULL }, NULL },
+		{ __LINE__, { IMG_HASH, 0, 0, "key", VP_OFFS / 2 + 1, 8, 1, NULL }, "1 entries of" },
+		{ __LINE__, { IMG_HASH, 0, 0, "value", 8, VP_OFFS - 8, 1, NULL }, NULL },
+		{ __LINE__, { IMG_HASH, 0, 0, "value", 8, VP_OFFS - 7, 1, NULL }, "1 entries of" },
+		{ __LINE__, { IMG_HASH, 0, 0, "value", 8, 0, 1, NULL }, "1 entries of 8 and 0 bytes" },
+		{ __LINE__, { IMG_ARRAY, 0, 0, "entries", 4, 1, VP_ELEMS / 2 + 1, NULL }, "entries of 4 and 1 bytes" },
+		{ __LINE__, { IMG_ARRAY, 0, 0, "key", 8, 8, 1, NULL }, "1 entries of 8 and 8 bytes" },
+		{ __LINE__, { IMG_STACK_TRACE, 0, 0, "stack", 4, 8, 1, NULL }, NULL },
+		{ __LINE__, { IMG_STACK_TRACE, 0, 0, "stack", 8, 8, 1, NULL }, "1 entries of 8 and 8 bytes" },
+		{ __LINE__, { IMG_STACK_TRACE, 0, 0, "stack", 4, 12, 1, NULL }, "1 entries of 4 and 12 bytes" },
+		/* 2 CPUs have a copy each, of 16 bytes with the key */
+		{ __LINE__,
+		  { IMG_PERCPU_HASH, 0, 0, "all", 8, 1 << 16, 1 << 15, NULL },
+		  "32768 entries of 8 and 65536" },
+		{ __LINE__, { IMG_ARRAY, IMG_GLOBALS, 0, "globals", 4, 8, 1, NULL }, NULL },
+		{ __LINE__, { IMG_ARRAY, IMG_GLOBALS, 0, "globals", 4, 7, 1, NULL }, "the globals do not fit" },
+		{ __LINE__, { IMG_HASH, IMG_GLOBALS, 0, "globals", 4, 8, 1, NULL }, "the globals do not fit" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct bpf_image img = { .map = (struct img_map *)(uintptr_t)&row[i].map,
+					 .nmaps = 1,
+					 .globals_init = (void *)(uintptr_t)test_globals,
+					 .globals_size = sizeof(test_globals) };
+		struct vm *vm = NULL;
+		struct err e = { 0 };
+		int rc = vm_open(&vm, &img, 2, &e);
+
+		if (row[i].words ? rc != -TALLY_EINVAL || !strstr(e.text, row[i].words) : rc != 0)
+			fail_msg("line %d: %d, \"%s\"", row[i].line, rc, e.text);
+		vm_close(vm);
+	}
+}
+
+static void cpus_and_maps_are_possible_up_to_their_limits(void **state)
+{
+	struct img_map *map = calloc(VP_REGIONS, sizeof(*map));
+	struct bpf_image none = { 0 }, img = { .map = map };
+	struct vm *vm = NULL;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_non_null(map);
+	for (uint32_t i = 0; i < VP_REGIONS; i++)
+		map[i].type = IMG_PROGS;
+	assert_int_equal(vm_open(&vm, &none, 1u << 16, &e), 0);
+	vm_close(vm);
+	assert_int_equal(vm_open(&vm, &none, (1u << 16) + 1, &e), -TALLY_EINVAL);
+	assert_string_equal(e.text, "65537 CPUs and 0 maps are not possible");
+	img.nmaps = VP_REGIONS - VR_MAPS;
+	assert_int_equal(vm_open(&vm, &img, 1, &e), 0);
+	vm_close(vm);
+	img.nmaps++;
+	assert_int_equal(vm_open(&vm, &img, 1, &e), -TALLY_EINVAL);
+	free(map);
+}
+
 static void every_failed_allocation_is_survived(void **state)
 {
 	(void)state;
@@ -487,6 +566,8 @@ int main(void)
 		cmocka_unit_test(a_test_program_has_no_context),
 		cmocka_unit_test(a_record_is_read_within_its_bytes_and_not_written),
 		cmocka_unit_test(impossible_maps_are_refused),
+		cmocka_unit_test(maps_are_possible_up_to_their_limits),
+		cmocka_unit_test(cpus_and_maps_are_possible_up_to_their_limits),
 		cmocka_unit_test(every_failed_allocation_is_survived),
 		cmocka_unit_test(random_programs_stay_in_their_memory),
 	};

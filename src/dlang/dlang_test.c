@@ -777,6 +777,114 @@ static void intermediate_code_that_names_what_is_not_there_is_refused(void **sta
 	world_fini(&w);
 }
 
+/* A clause by hand, of registers 1 to 64, labels 0 to 2, and an object of 16 bytes. */
+static int ir_check_of(const struct ir_ins *ins, uint32_t n, struct err *e)
+{
+	struct ir_object obj[2] = { { 0 }, { .size = 16 } };
+	struct d_clause clause = { .ins = (struct ir_ins *)(uintptr_t)ins, .nins = n, .nregs = 65, .nlabels = 3 };
+	const struct d_program p = { .clause = &clause, .nclauses = 1, .obj = obj, .nobjs = 2 };
+
+	*e = (struct err){ 0 };
+	return ir_check(&p, e);
+}
+
+#define SET(r)                         \
+	{                              \
+		.op = IR_CONST, .d = r \
+	}
+#define USE(r)                                       \
+	{                                            \
+		.op = IR_ADD, .d = 1, .a = r, .b = r \
+	}
+#define JUMP(l)                      \
+	{                            \
+		.op = IR_JMP, .x = l \
+	}
+#define BRANCH(l, r)                                  \
+	{                                             \
+		.op = IR_JCMP, .x = l, .a = r, .b = r \
+	}
+#define PLACE(l)                       \
+	{                              \
+		.op = IR_LABEL, .x = l \
+	}
+#define END                  \
+	{                    \
+		.op = IR_END \
+	}
+
+static void paths_of_intermediate_code_are_followed(void **state)
+{
+	static const struct {
+		int line;
+		struct ir_ins ins[8];
+		const char *words; /* NULL: it is good */
+	} row[] = {
+		{ __LINE__, { SET(1), USE(1), END }, NULL },
+		{ __LINE__, { SET(63), USE(63), SET(64), USE(64), END }, NULL },
+		{ __LINE__, { USE(1), END }, "a register is read before it is written" },
+		{ __LINE__, { SET(63), USE(64), END }, "a register is read before it is written" },
+		{ __LINE__, { SET(65), END }, "no such register" },
+		{ __LINE__, { SET(0), END }, "no such register" },
+		{ __LINE__, { USE(0), END }, "no such register" },
+		{ __LINE__, { SET(1) }, "does not end" },
+		/* written on one of two paths, and on both */
+		{ __LINE__, { SET(1), BRANCH(0, 1), SET(2), PLACE(0), USE(2), END }, "read before it is written" },
+		{ __LINE__, { SET(1), SET(2), BRANCH(0, 1), SET(3), PLACE(0), USE(2), END }, NULL },
+		{ __LINE__, { SET(1), BRANCH(0, 1), SET(2), JUMP(1), PLACE(0), SET(2), PLACE(1), END }, NULL },
+		{ __LINE__, { JUMP(0), SET(2), PLACE(0), USE(2), END }, "read before it is written" },
+		/* what no path leads to may do as it likes, and adds nothing */
+		{ __LINE__, { SET(1), JUMP(0), USE(9), PLACE(0), USE(1), END }, NULL },
+		{ __LINE__, { SET(1), JUMP(0), JUMP(1), PLACE(0), PLACE(1), USE(1), END }, NULL },
+		{ __LINE__, { PLACE(2), END }, NULL },
+		{ __LINE__, { PLACE(0), JUMP(0), END }, "a jump backwards" },
+		{ __LINE__, { SET(1), PLACE(0), BRANCH(0, 1), END }, "a jump backwards" },
+		{ __LINE__, { PLACE(0), PLACE(0), END }, "a label is placed twice" },
+		{ __LINE__, { PLACE(3), END }, "no such label" },
+		{ __LINE__, { JUMP(3), END }, "no such label" },
+		{ __LINE__, { JUMP(2), END }, "label 2 is not placed" },
+		{ __LINE__, { JUMP(0), PLACE(1), END }, "label 0 is not placed" },
+		{ __LINE__,
+		  { SET(1), { .op = IR_OLOADX, .d = 2, .b = 1, .o = 1, .s = 8, .x = 8, .i = 2 }, END },
+		  NULL },
+		{ __LINE__,
+		  { SET(1), { .op = IR_OLOADX, .d = 2, .b = 1, .o = 1, .s = 8, .x = 8, .i = 3 }, END },
+		  "bytes outside an object" },
+		{ __LINE__,
+		  { SET(1), { .op = IR_OLOADX, .d = 2, .b = 1, .o = 1, .s = 8, .x = 8, .i = 0 }, END },
+		  "no such index" },
+		{ __LINE__,
+		  { SET(1), { .op = IR_OLOADX, .d = 2, .b = 1, .o = 1, .s = 8, .x = 0, .i = 1ll << 31 }, END },
+		  "no such index" },
+		{ __LINE__, { { .op = IR_OLOAD, .d = 1, .o = 1, .O = 8, .s = 8 }, END }, NULL },
+		{ __LINE__, { { .op = IR_OLOAD, .d = 1, .o = 1, .O = 9, .s = 8 }, END }, "bytes outside an object" },
+		{ __LINE__, { { .op = IR_OLOAD, .d = 1, .o = 0, .s = 8 }, END }, "no such object" },
+		{ __LINE__, { { .op = IR_OLOAD, .d = 1, .o = 2, .s = 8 }, END }, "no such object" },
+	};
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		uint32_t n = 0;
+		int rc;
+
+		for (uint32_t k = 0; k < COUNT(row[i].ins); k++)
+			if (row[i].ins[k].op != 0 || row[i].ins[k].d != 0)
+				n = k + 1;
+		rc = ir_check_of(row[i].ins, n, &e);
+		if (row[i].words ? rc != -TALLY_EINVAL || !strstr(e.text, row[i].words) : rc != 0)
+			fail_msg("line %d: %d, \"%s\"", row[i].line, rc, e.text);
+	}
+	assert_int_equal(ir_check_of(row[0].ins, 0, &e), -TALLY_EINVAL);
+}
+
+#undef SET
+#undef USE
+#undef JUMP
+#undef BRANCH
+#undef PLACE
+#undef END
+
 /* ---- memory -------------------------------------------------------------- */
 
 static const char everything[] =
@@ -878,6 +986,7 @@ int main(void)
 		cmocka_unit_test(members_may_be_named_bare),
 		cmocka_unit_test(intermediate_code_that_names_what_is_not_there_is_refused),
 		cmocka_unit_test(a_key_is_as_wide_as_the_longest_name_of_its_probes),
+		cmocka_unit_test(paths_of_intermediate_code_are_followed),
 		cmocka_unit_test(the_nth_allocation_may_fail),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,8 +40,9 @@ static struct probes *table(void)
 {
 	struct probes *t;
 
-	assert_int_equal(
-		probes_open(&t, &(struct prov_opts){ .sysfs = "test/sysfs/none", .conf = "/nonexistent/dcpc.conf" }), 0);
+	assert_int_equal(probes_open(&t, &(struct prov_opts){ .sysfs = "test/sysfs/none",
+							      .conf = "/nonexistent/dcpc.conf" }),
+			 0);
 	return t;
 }
 
