@@ -53,8 +53,8 @@ ASAN := -O1 -fno-omit-frame-pointer $(SANITIZE)
 
 # The program has libbpf and libelf inside: their dynamic linking would be a sixth of the time that an empty
 # script takes.  DYNAMIC=1 links them as a distribution wants it.
-LIBS := -lbpf -lelf -lz -lm -ldl
-PROGRAM_LIBS := $(if $(DYNAMIC),$(LIBS),-Wl,-Bstatic $(shell $(PKG_CONFIG) --static --libs libbpf libelf) -Wl,-Bdynamic -lm -ldl)
+LIBS := -lbpf -lelf -lz -liberty -lm -ldl
+PROGRAM_LIBS := $(if $(DYNAMIC),$(LIBS),-Wl,-Bstatic $(shell $(PKG_CONFIG) --static --libs libbpf libelf) -liberty -Wl,-Bdynamic -lm -ldl)
 # A program is position independent, unless it is static.
 PIE = $(if $(findstring -static,$(LDFLAGS)),,-fPIE -pie)
 LINK := -Wl,-O1,--as-needed,--hash-style=gnu,-z,relro,-z,now
@@ -292,14 +292,14 @@ CROSS := CC=aarch64-linux-gnu-gcc B=build/arm64 A=build/arm64/release ASAN=-O1 S
 CROSS_LIB := -L$(SYSROOT)/lib/aarch64-linux-gnu -Wl,-rpath-link,build/sysroot-arm64/lib/aarch64-linux-gnu
 cross-tally:
 	tools/cross.sh arm64
-	$(MAKE) $(CROSS) LDFLAGS='-static $(CROSS_LIB)' PROGRAM_LIBS='-lbpf -lelf -lz -lm' build/arm64/tally
+	$(MAKE) $(CROSS) LDFLAGS='-static $(CROSS_LIB)' PROGRAM_LIBS='-lbpf -lelf -lz -liberty -lm' build/arm64/tally
 cross-arm64: cross-tally
-	$(MAKE) $(CROSS) LDFLAGS='$(CROSS_LIB)' LIBS='-l:libbpf.a -lelf -lz -lm -ldl' tests progs
+	$(MAKE) $(CROSS) LDFLAGS='$(CROSS_LIB)' LIBS='-l:libbpf.a -lelf -lz -liberty -lm -ldl' tests progs
 
 # ---- one file that runs on any Linux from 6.1 ----------------------------------------------------
 # glibc's static libraries; what would be loaded (DuckDB, Unicorn, FUSE, libpfm4, zstd, xz) is refused with words.
 STATIC := B=build/static CFLAGS='$(CFLAGS) -DTALLY_NO_DLOPEN' LDFLAGS='$(LDFLAGS) -static-pie' \
-	PROGRAM_LIBS='$(shell $(PKG_CONFIG) --static --libs libbpf libelf) -lm'
+	PROGRAM_LIBS='$(shell $(PKG_CONFIG) --static --libs libbpf libelf) -liberty -lm'
 static:
 	$(MAKE) $(STATIC) build/static/tally
 

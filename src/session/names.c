@@ -15,9 +15,14 @@
 
 #define MAX_FRAMES D_FRAMES_MOST
 
-static int open_symbols(struct tally_trace *t)
+int trace_symbols(struct tally_trace *t)
 {
-	return t->sym || sym_open(&t->sym) >= 0 ? 0 : -TALLY_ENOMEM;
+	if (t->sym)
+		return 0;
+	if (sym_open(&t->sym) < 0)
+		return -TALLY_ENOMEM;
+	sym_demangle(t->sym, options_demangle(&t->opt));
+	return 0;
 }
 
 /* where: pid and generation, as a slot has them. A process that lost no mapping is in the generation that it was in when
@@ -57,7 +62,7 @@ static int symbol_value(struct tally_trace *t, struct arena *a, const uint64_t *
 	struct sym_name name = { 0 };
 	uint64_t addr = user ? w[2] : w[0];
 
-	if (open_symbols(t) < 0)
+	if (trace_symbols(t) < 0)
 		return -TALLY_ENOMEM;
 	if (user)
 		find_user(t, w, addr, &name);
@@ -124,7 +129,10 @@ static int name_frame(struct tally_trace *t, struct arena *a, const uint64_t *wh
 	sym_text(&name, pc, true, &t->tmp);
 	*frame = names_keep_text(t, a, &len);
 	buf_clear(&t->tmp);
-	sym_text(&name, pc, false, &t->tmp);
+	if (t->opt.v[OPT_rawaddr])
+		sym_text(&name, pc, false, &t->tmp);
+	else
+		sym_func_text(&name, pc, &t->tmp);
 	*func = names_keep_text(t, a, &len);
 	if (file)
 		*file = name.path;
@@ -143,7 +151,7 @@ static int stack_value(struct tally_trace *t, struct arena *a, const struct slot
 	w += user ? SLOT_WHERE_BYTES / 8 : 0;
 	if (most > MAX_FRAMES)
 		most = MAX_FRAMES;
-	if (open_symbols(t) < 0)
+	if (trace_symbols(t) < 0)
 		return -TALLY_ENOMEM;
 	n = in_key ? frames_of_id(t, w[0], pc) : most;
 	if (!in_key)

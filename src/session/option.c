@@ -108,37 +108,59 @@ static bool read_value(const struct opt_row *r, const char *s, uint64_t *ret)
 	}
 }
 
+/* ---- one of a few words ---------------------------------------------------------- */
+
 static const char *const evaltimes[] = {
 	[EVAL_EXEC] = "exec", [EVAL_PREINIT] = "preinit", [EVAL_POSTINIT] = "postinit", [EVAL_MAIN] = "main"
 };
+static const char *const function_ways[] = { [K_FUNCTIONS_FENTRY] = "fentry", [K_FUNCTIONS_KPROBE] = "kprobe" };
+static const char *const demangle_ways[] = {
+	[SYM_DEMANGLE_ON] = "on", [SYM_DEMANGLE_OFF] = "off", [SYM_DEMANGLE_SHORT] = "short"
+};
+static const struct option_choice {
+	enum option option;
+	const char *const *word; /* by what they mean; NULL: that has none */
+	size_t nwords;
+	const char *words;
+} choices[] = {
+	{ OPT_evaltime, evaltimes, COUNT(evaltimes), "exec, preinit, postinit or main" },
+	{ OPT_fbt, function_ways, COUNT(function_ways), "fentry or kprobe" },
+	{ OPT_demangle, demangle_ways, COUNT(demangle_ways), "on, off or short" },
+};
 
-/* Where the command of -c is to be held, or COUNT(evaltimes). */
-static size_t evaltime_of(const char *s)
+/* What a word of such an option means, or -1. */
+static int choice_find(const struct option_choice *c, const char *s)
 {
-	size_t i = 0;
+	for (size_t i = 0; i < c->nwords; i++)
+		if (c->word[i] && !strcmp(c->word[i], s))
+			return (int)i;
+	return -1;
+}
 
-	while (i < COUNT(evaltimes) && strcmp(evaltimes[i], s))
-		i++;
-	return i;
+/* What was said last for an option, or `usual`. */
+static int options_choice(const struct options *o, enum option which, int usual)
+{
+	const char *s = options_text(o, which);
+
+	for (size_t i = 0; s && i < COUNT(choices); i++)
+		if (choices[i].option == which)
+			return choice_find(&choices[i], s);
+	return usual;
 }
 
 enum evaltime options_evaltime(const struct options *o, enum evaltime usual)
 {
-	const char *s = options_text(o, OPT_evaltime);
-
-	return s ? (enum evaltime)evaltime_of(s) : usual;
+	return (enum evaltime)options_choice(o, OPT_evaltime, (int)usual);
 }
-
-static const char *const function_ways[] = { [K_FUNCTIONS_FENTRY] = "fentry", [K_FUNCTIONS_KPROBE] = "kprobe" };
 
 enum k_functions options_functions(const struct options *o)
 {
-	const char *s = options_text(o, OPT_fbt);
-	size_t i = COUNT(function_ways);
+	return (enum k_functions)options_choice(o, OPT_fbt, K_FUNCTIONS_UNKNOWN);
+}
 
-	while (s && --i > K_FUNCTIONS_UNKNOWN && strcmp(function_ways[i], s))
-		;
-	return s ? (enum k_functions)i : K_FUNCTIONS_UNKNOWN;
+enum sym_demangle options_demangle(const struct options *o)
+{
+	return (enum sym_demangle)options_choice(o, OPT_demangle, SYM_DEMANGLE_ON);
 }
 
 static int option_refuse_unknown(const char *name, struct err *e, struct err *why)
@@ -255,14 +277,11 @@ int options_set(struct options *o, const char *name, const char *value, struct e
 			return option_refuse_value(&rows[i], value, e, why);
 		if (i == OPT_version && version_refused(value, e) < 0)
 			return -TALLY_EINVAL;
-		if (i == OPT_evaltime && evaltime_of(value) == COUNT(evaltimes)) {
-			err_set(why, TALLY_EINVAL, "option evaltime takes exec, preinit, postinit or main");
-			return err_set(e, TALLY_EINVAL, "Invalid value for specified option");
-		}
-		if (i == OPT_fbt && strcmp(value, "fentry") != 0 && strcmp(value, "kprobe") != 0) {
-			err_set(why, TALLY_EINVAL, "option fbt takes fentry or kprobe");
-			return err_set(e, TALLY_EINVAL, "Invalid value for specified option");
-		}
+		for (size_t k = 0; k < COUNT(choices); k++)
+			if (choices[k].option == i && choice_find(&choices[k], value) < 0) {
+				err_set(why, TALLY_EINVAL, "option %s takes %s", name, choices[k].words);
+				return err_set(e, TALLY_EINVAL, "Invalid value for specified option");
+			}
 		return option_keep_text(o, (enum option)i, value) < 0 ? err_oom(e) : 0;
 	}
 	if ((i == OPT_iregs || i == OPT_tregs) && value && text_u64(value, &v) && v < rows[i].least)

@@ -256,7 +256,7 @@ static int run_arm(struct tally_trace *t)
 		if (rc < 0)
 			trace_fail(t, -rc, "failed to watch processes: %s", e.text);
 		t->watched_ns = k_task_generations(t->eng->k) ? k_now_ns() : 0;
-		if (rc >= 0 && t->has_child && t->child.held && (t->sym || sym_open(&t->sym) >= 0))
+		if (rc >= 0 && t->has_child && t->child.held && trace_symbols(t) >= 0)
 			(void)sym_look(t->sym, (uint32_t)t->child.pid); /* it has had its exec, of which nobody told */
 	}
 	return rc;
@@ -372,7 +372,7 @@ static int run_enable_probes(struct tally_trace *t)
 		trace_note(t, "%u probe%s of a pattern left out: the kernel lets nobody probe such a function", refused,
 			   refused == 1 ? "" : "s");
 	if (t->eng->k && t->prog->uses_user_symbols) {
-		if (t->pid && (t->sym || sym_open(&t->sym) >= 0))
+		if (t->pid && trace_symbols(t) >= 0)
 			(void)sym_look(t->sym, t->pid);
 		(void)k_task_pids(&t->newcomer, &t->nnewcomers);
 	}
@@ -386,7 +386,7 @@ int run_learn_mappings(struct tally_trace *t)
 
 	if (!t->eng->k || !t->prog->uses_user_symbols)
 		return 0;
-	if (!t->sym && sym_open(&t->sym) < 0)
+	if (trace_symbols(t) < 0)
 		return trace_nomem(t);
 	rc = k_task_drain(t->eng->k, sym_task, t->sym);
 	return rc < 0 ? rc : 0;
@@ -512,7 +512,7 @@ static int take_newcomers(struct tally_trace *t)
 	for (int n = 0; n < NEWCOMERS_PER_TURN && t->inewcomer < t->nnewcomers; n++) {
 		uint32_t pid = t->newcomer[t->inewcomer++];
 
-		if ((t->sym || sym_open(&t->sym) >= 0) && !sym_knows(t->sym, pid))
+		if (trace_symbols(t) >= 0 && !sym_knows(t->sym, pid))
 			(void)sym_look(t->sym, pid);
 	}
 	return rc;

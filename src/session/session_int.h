@@ -61,6 +61,7 @@ const char *options_text(const struct options *o, enum option which); /* of a TE
 enum evaltime { EVAL_EXEC, EVAL_PREINIT, EVAL_POSTINIT, EVAL_MAIN };
 enum evaltime options_evaltime(const struct options *o, enum evaltime usual);
 enum k_functions options_functions(const struct options *o); /* -x fbt */
+enum sym_demangle options_demangle(const struct options *o); /* -x demangle */
 
 /* ---- engine: where programs run ---------------------------------------------- */
 typedef int record_sink(void *arg, uint32_t ring, const void *rec, uint32_t size);
@@ -323,6 +324,7 @@ int run_work(struct tally_trace *t, int timeout_ms);
 int run_stop(struct tally_trace *t);
 void run_take_options(struct tally_trace *t);  /* those that say how answers look */
 int run_learn_mappings(struct tally_trace *t); /* before user addresses are named */
+int trace_symbols(struct tally_trace *t);      /* opens t->sym, once; -TALLY_ENOMEM */
 void run_undo(struct tally_trace *t);          /* back to compiled: _go can be tried again */
 void run_close(struct tally_trace *t);         /* and lets go of the process or command */
 

@@ -13,7 +13,8 @@
 
 #define KSYM_MOST (1u << 20)       /* how far a kernel function may reach */
 #define KSYM_LAST_MOST (64u << 10) /* the last one of a module */
-#define FORKS_MOST 256u            /* that may go on at a time, each on a CPU */
+#define DEMANGLED_BYTES_MOST (256u << 20)
+#define FORKS_MOST 256u /* that may go on at a time, each on a CPU */
 
 struct symbols {
 	struct table kernel;
@@ -27,6 +28,9 @@ struct symbols {
 	struct files files;
 	struct spaces spaces;
 	struct jits jits;
+	enum sym_demangle how;
+	struct map demangled; /* names as they are shown, by the text in memory that they were made of */
+	struct names demangled_names;
 	uint64_t lost;
 	/* each address whose mapping is gone or forgotten, whose file is not what it was or could not be reached, or
 	 * whose perf map is not clear */
@@ -54,6 +58,8 @@ void sym_close(struct symbols *s)
 	spaces_free(&s->spaces);
 	files_free(&s->files);
 	names_free(&s->jits.names);
+	names_free(&s->demangled_names);
+	map_free(&s->demangled);
 	map_free(&s->gone);
 	map_free(&s->forgotten);
 	map_free(&s->unread);
@@ -64,6 +70,28 @@ void sym_close(struct symbols *s)
 	map_free(&s->mod_by_name);
 	mem_free(s->mods);
 	mem_free(s);
+}
+
+void sym_demangle(struct symbols *s, enum sym_demangle how)
+{
+	s->how = how;
+}
+
+/* Names stay where they are, so each is demangled once. */
+static const char *symbol_demangled(struct symbols *s, const char *name)
+{
+	char text[NAME_MOST];
+	void **at;
+	size_t n;
+
+	if (s->how == SYM_DEMANGLE_OFF || name[0] != '_' || s->demangled_names.bytes >= DEMANGLED_BYTES_MOST)
+		return name;
+	at = map_at(&s->demangled, &name, sizeof(name));
+	if (at && !*at) {
+		n = name_demangle(s->how, name, text, sizeof(text));
+		*at = (void *)(n ? names_add(&s->demangled_names, text, n) : name);
+	}
+	return at && *at ? *at : name;
 }
 
 /* ---- the kernel ------------------------------------------------------------------ */
@@ -159,7 +187,7 @@ void sym_kernel(struct symbols *s, uint64_t addr, struct sym_name *ret)
 	if (!sym)
 		return;
 	ret->mod = s->mods[sym->mod];
-	ret->name = sym->name;
+	ret->name = symbol_demangled(s, sym->name);
 	ret->offset = addr - sym->start;
 	ret->start = sym->start;
 }
@@ -397,13 +425,13 @@ static void find_seen(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t g
 		note_unknown(ret->gone ? &s->gone : &s->forgotten, pid, addr, generation_ns);
 }
 
-void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct sym_name *ret)
+static void symbol_find_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns,
+			     struct sym_name *ret)
 {
 	struct place at = { .until_ns = UINT64_MAX };
 	enum held held = HELD_THIS;
 	const struct content *c = NULL;
 
-	*ret = (struct sym_name){ 0 };
 	if (generation_ns)
 		find_seen(s, pid, addr, generation_ns, &at, ret);
 	else
@@ -425,7 +453,34 @@ void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generatio
 	note_unknown(held == HELD_UNREACHED ? &s->unreached : &s->unread, pid, addr, generation_ns);
 }
 
+void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct sym_name *ret)
+{
+	*ret = (struct sym_name){ 0 };
+	symbol_find_user(s, pid, addr, generation_ns, ret);
+	if (ret->name)
+		ret->name = symbol_demangled(s, ret->name);
+}
+
 /* ---- text -------------------------------------------------------------------------------- */
+
+/* Why a module's address has no name. */
+static void symbol_put_reason(const struct sym_name *n, struct buf *to)
+{
+	switch ((enum sym_unread)n->unread) {
+	case SYM_READ:
+		break;
+	case SYM_CHANGED:
+		buf_puts(to, " [file changed]");
+		break;
+	case SYM_AMBIGUOUS:
+		buf_puts(to, " [map ambiguous]");
+		break;
+	case SYM_GONE: /* two files of one name are two */
+	case SYM_UNREACHED:
+		buf_printf(to, " [file %s, inode %llu.%llu]", n->unread == SYM_GONE ? "gone" : "not reached",
+			   (unsigned long long)n->inode, (unsigned long long)n->inode_generation);
+	}
+}
 
 void sym_text(const struct sym_name *n, uint64_t addr, bool with_offset, struct buf *to)
 {
@@ -436,15 +491,20 @@ void sym_text(const struct sym_name *n, uint64_t addr, bool with_offset, struct 
 					  "0x%llx",
 			   (unsigned long long)addr);
 	else if (!n->name)
-		buf_printf(to, "%s`0x%llx%s", n->mod, (unsigned long long)n->offset,
-			   n->unread == SYM_CHANGED   ? " [file changed]" :
-			   n->unread == SYM_AMBIGUOUS ? " [map ambiguous]" :
-							"");
+		buf_printf(to, "%s`0x%llx", n->mod, (unsigned long long)n->offset);
 	else if (with_offset && n->offset)
 		buf_printf(to, "%s`%s+0x%llx", n->mod, n->name, (unsigned long long)n->offset);
 	else
 		buf_printf(to, "%s`%s", n->mod, n->name);
-	if (n->unread == SYM_GONE || n->unread == SYM_UNREACHED) /* two files of one name are two */
-		buf_printf(to, " [file %s, inode %llu.%llu]", n->unread == SYM_GONE ? "gone" : "not reached",
-			   (unsigned long long)n->inode, (unsigned long long)n->inode_generation);
+	symbol_put_reason(n, to);
+}
+
+void sym_func_text(const struct sym_name *n, uint64_t addr, struct buf *to)
+{
+	if (!n->mod || n->name) {
+		sym_text(n, addr, false, to);
+		return;
+	}
+	buf_printf(to, n->mod[0] == '[' ? "%s" : "[%s]", n->mod); /* [vdso] is one already */
+	symbol_put_reason(n, to);
 }

@@ -18,6 +18,13 @@
 struct symbols;
 int sym_open(struct symbols **ret);
 void sym_close(struct symbols *s);
+/* How names of C++, Rust and D are shown; SYM_DEMANGLE_ON until said otherwise. */
+enum sym_demangle {
+	SYM_DEMANGLE_ON,
+	SYM_DEMANGLE_OFF,   /* as the file has them */
+	SYM_DEMANGLE_SHORT, /* without parameters and the type that is returned */
+};
+void sym_demangle(struct symbols *s, enum sym_demangle how);
 
 /* ---- what a file of code holds: for probes ---------------------------------------------- */
 struct sym_func {
@@ -79,6 +86,8 @@ bool sym_knows(struct symbols *s, uint32_t pid); /* whether any mapping of pid i
 /* mod`name+0xoff, mod`name, mod`0xoff or 0xaddr, as D prints them, and why a name is missing.
  * with_offset: false for func/ufunc. */
 void sym_text(const struct sym_name *n, uint64_t addr, bool with_offset, struct buf *to);
+/* The same of a function, as one frame of many stacks: [mod] for all addresses of a module that have no name. */
+void sym_func_text(const struct sym_name *n, uint64_t addr, struct buf *to);
 /* Why kernel addresses have no names: "" while they have, or nobody asked. */
 const char *sym_kernel_hidden(const struct symbols *s);
 uint64_t sym_lost(const struct symbols *s);      /* facts: by the kernel, or to limits here */

@@ -5,6 +5,7 @@
  *   object.c     what an ELF file says: loads, build id, symbols
  *   code.c       the functions and the static probes of a file
  *   debugdata.c  the symbol table that a stripped file keeps compressed
+ *   demangle.c   names as people write them
  *   file.c       the files that processes map, each known once
  *   jit.c        names that a just-in-time compiler leaves in /tmp
  *   space.c      processes as address spaces over time
@@ -21,7 +22,7 @@ struct names {
 	char *at;
 	size_t left, bytes;
 };
-#define NAME_MOST 1024u /* a longer name is cut */
+#define NAME_MOST 4096u /* a longer name is cut */
 /* Control characters become '?'. NULL: no memory. */
 const char *names_add(struct names *p, const char *s, size_t n);
 void names_free(struct names *p);
@@ -82,6 +83,10 @@ void object_free(struct object *o);
 
 /* .gnu_debugdata: an ELF file in xz. From mem_alloc; NULL when it can't be had. */
 void *debugdata_unpack(const void *p, size_t n, size_t *size);
+
+/* ---- names as people write them ---------------------------------------------------- */
+/* What a mangled name stands for, NUL-terminated: its length. 0: it is no mangled name, or has no room. */
+size_t name_demangle(enum sym_demangle how, const char *name, char *to, size_t room);
 
 /* ---- files -------------------------------------------------------------------------- */
 /* What a file held; kept until the end, since names lie in it. */
