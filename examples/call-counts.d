@@ -16,7 +16,7 @@
 syscall:::entry
 /!$target || progenyof($target)/
 {
-	@calls[execname, probefunc] = count();
+	@calls[procname, probefunc] = count();
 }
 
 END

@@ -23,7 +23,7 @@ inline string error_name[int e] = e == EPERM ? "EPERM" : e == ENOENT ? "ENOENT" 
 syscall:::return
 /errno && (!$target || progenyof($target))/
 {
-	@failed[execname, probefunc, error_name[errno]] = count();
+	@failed[procname, probefunc, error_name[errno]] = count();
 }
 
 END

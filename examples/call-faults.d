@@ -19,7 +19,7 @@ syscall:::entry
 syscall:::return
 /self->inside/
 {
-	@faults[execname, probefunc] = sum(vcounter("page-faults") - self->before);
+	@faults[procname, probefunc] = sum(vcounter("page-faults") - self->before);
 	self->inside = 0;
 }
 

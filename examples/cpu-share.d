@@ -7,12 +7,12 @@
 
 cpc:::cpu_clock-user-1000000
 {
-	@user[execname] = count();
+	@user[procname] = count();
 }
 
 cpc:::cpu_clock-kernel-1000000
 {
-	@kernel[execname] = count();
+	@kernel[procname] = count();
 }
 
 tick-1s

@@ -20,7 +20,7 @@
 profile-997
 /arg1 && (!$target || progenyof($target))/
 {
-	@[execname, ustack(20)] = count();
+	@[procname, ustack(20)] = count();
 }
 
 END

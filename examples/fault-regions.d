@@ -21,7 +21,7 @@ cpc:::page_faults-user-1
 /!$target || progenyof($target)/
 {
 	this->mm = curthread->mm;
-	@faults[execname, arg2 >= this->mm->start_code && arg2 < this->mm->end_code ? "code" :
+	@faults[procname, arg2 >= this->mm->start_code && arg2 < this->mm->end_code ? "code" :
 	    arg2 >= this->mm->start_data && arg2 < this->mm->start_brk ? "data" :
 	    arg2 >= this->mm->start_brk && arg2 < this->mm->brk ? "heap" :
 	    arg2 >= this->mm->mmap_base ? "stack" : "mapped"] = count();

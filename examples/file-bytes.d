@@ -25,7 +25,7 @@ syscall::read:return, syscall::pread64:return, syscall::readv:return, syscall::w
 syscall::writev:return
 /self->fd && (int64_t)arg1 > 0/
 {
-	@bytes[execname, probefunc, fds[self->fd - 1].fi_pathname] = sum(arg1);
+	@bytes[procname, probefunc, fds[self->fd - 1].fi_pathname] = sum(arg1);
 }
 
 syscall::read:return, syscall::pread64:return, syscall::readv:return, syscall::write:return, syscall::pwrite64:return,

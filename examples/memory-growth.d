@@ -15,13 +15,13 @@
 syscall::mmap:entry
 /(!$target || progenyof($target)) && arg3 & 0x20/
 {
-	@bytes[execname, ustack(8)] = sum(arg1); /* MAP_ANONYMOUS */
+	@bytes[procname, ustack(8)] = sum(arg1); /* MAP_ANONYMOUS */
 }
 
 syscall::brk:entry
 /(!$target || progenyof($target)) && arg0 > curthread->mm->brk/
 {
-	@bytes[execname, ustack(8)] = sum(arg0 - curthread->mm->brk);
+	@bytes[procname, ustack(8)] = sum(arg0 - curthread->mm->brk);
 }
 
 END

@@ -34,6 +34,6 @@ syscall::openat:entry
 syscall::open:return, syscall::openat:return
 /self->path/
 {
-	printf("%-16s %7d %6d %s\n", execname, pid, errno, copyinstr(self->path));
+	printf("%-16s %7d %6d %s\n", procname, pid, errno, copyinstr(self->path));
 	self->path = 0;
 }

@@ -28,5 +28,5 @@ syscall:::entry
 syscall:::return
 /self->since && timestamp - self->since >= 10000000/
 {
-	printf("%-16s %7d %-16s %8d\n", execname, pid, probefunc, (timestamp - self->since) / 1000000);
+	printf("%-16s %7d %-16s %8d\n", procname, pid, probefunc, (timestamp - self->since) / 1000000);
 }

@@ -31,8 +31,8 @@ syscall::stat:return, syscall::lstat:return, syscall::access:return, syscall::ne
 syscall::faccessat:return, syscall::faccessat2:return, syscall::statx:return
 /self->path/
 {
-	@found[execname, copyinstr(self->path)] = sum(!errno);
-	@missing[execname, copyinstr(self->path)] = sum(errno == ENOENT);
+	@found[procname, copyinstr(self->path)] = sum(!errno);
+	@missing[procname, copyinstr(self->path)] = sum(errno == ENOENT);
 	self->path = 0;
 }
 

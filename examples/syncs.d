@@ -34,7 +34,7 @@ syscall::sync:return, syscall::fsync:return, syscall::fdatasync:return, syscall:
 syscall::sync_file_range:return
 /self->since/
 {
-	printf("%-16s %7d %-16s %14d %s\n", execname, pid, probefunc, (timestamp - self->since) / 1000,
+	printf("%-16s %7d %-16s %14d %s\n", procname, pid, probefunc, (timestamp - self->since) / 1000,
 	    fds[self->fd].fi_name);
 	self->since = 0;
 }

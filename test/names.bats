@@ -6,7 +6,7 @@ load common
 
 NAME=$BATS_TEST_DIRNAME/prog/name
 
-has() { for tool; do command -v "$tool" >/dev/null || skip "$tool is not there"; done; }
+needs() { for tool; do command -v "$tool" >/dev/null || skip "$tool is not there"; done; }
 
 # faults OPTIONS CLAUSE COMMAND: the page faults of the command.
 faults() {
@@ -27,7 +27,7 @@ folded() {
   output=$(cat "$BATS_TEST_TMPDIR/x.folded")
 }
 compile_cc() {
-  has g++
+  needs g++
   g++ -O1 -g -fno-omit-frame-pointer "$@" -o "$BATS_TEST_TMPDIR/shop" "$NAME/shop.cc"
 }
 
@@ -56,7 +56,7 @@ compile_cc() {
 
 @test "functions of Rust have their names, mangled in the legacy form and in v0" {
   local form
-  has rustc
+  needs rustc
   for form in legacy v0; do
     RUSTC_BOOTSTRAP=1 rustc -O -Z unstable-options -C symbol-mangling-version=$form -o "$BATS_TEST_TMPDIR/shop" "$NAME/shop.rs" 2>"$BATS_TEST_TMPDIR/err" ||
       skip "this rustc has no form $form: $(head -n 1 "$BATS_TEST_TMPDIR/err")"
@@ -83,4 +83,125 @@ compile_cc() {
   for value in on off short; do "$TALLY" trace --on vm -x demangle=$value -qn 'BEGIN { exit(0); }'; done
   run -2 "$TALLY" trace -x demangle=long -qn 'BEGIN { exit(0); }'
   [[ "$output" == *'option demangle takes on, off or short'* ]]
+}
+
+# ---- what was stripped off, in a file of its own ---------------------------------------
+
+# split [OPTION...]: shop is stripped, shop.debug has what it lost, and shop tells its name and checksum.
+split() {
+  compile_cc "$@"
+  ( cd "$BATS_TEST_TMPDIR"
+    objcopy --only-keep-debug shop shop.debug
+    strip shop
+    objcopy --add-gnu-debuglink=shop.debug shop )
+}
+has_names() { faults '' '@[ufunc(arg1)] = count();' "$BATS_TEST_TMPDIR/shop"; gave 'shop`shop::till::ring(char*, long)' 2000; }
+has_none() {
+  faults '' '@[ufunc(arg1)] = count();' "$BATS_TEST_TMPDIR/shop"
+  [[ "$output" != *till* ]] && [ "$(grep -c 'shop`0x' <<<"$output")" -ge 3 ]
+}
+
+@test "a stripped file has the names of the file that .gnu_debuglink names, beside it or in .debug" {
+  split
+  has_names
+  mkdir "$BATS_TEST_TMPDIR/.debug"
+  mv "$BATS_TEST_TMPDIR/shop.debug" "$BATS_TEST_TMPDIR/.debug"
+  has_names
+}
+
+@test "a debug file without build id must have the checksum that .gnu_debuglink tells" {
+  split -Wl,--build-id=none
+  has_names
+  echo >>"$BATS_TEST_TMPDIR/shop.debug"
+  has_none
+}
+
+@test "a debug file of another build gives no names" {
+  split
+  g++ -O2 -g -DOTHER -Wl,--build-id=0x00112233445566778899aabbccddeeff00112233 -o "$BATS_TEST_TMPDIR/shop.debug" "$NAME/shop.cc"
+  has_none
+}
+
+@test "a debug file that others may write, or that another user owns, gives no names" {
+  split
+  chmod g+w "$BATS_TEST_TMPDIR/shop.debug"
+  has_none
+  chmod g-w "$BATS_TEST_TMPDIR/shop.debug"
+  chown 12345 "$BATS_TEST_TMPDIR/shop.debug"
+  has_none
+  chown 12345 "$BATS_TEST_TMPDIR/shop" # then it is the owner's of the program
+  has_names
+}
+
+# build_id FILE
+build_id() { readelf -n "$1" | sed -n 's/.*Build ID: //p'; }
+
+@test "a stripped file has the names of the file in /usr/lib/debug/.build-id, also where only its process sees one" {
+  local id
+  needs_bpf
+  unshare -m true 2>/dev/null || skip "no namespaces of mounts here"
+  compile_cc
+  id=$(build_id "$BATS_TEST_TMPDIR/shop")
+  cat >"$BATS_TEST_TMPDIR/in.sh" <<SH
+mkdir -p /usr/lib/debug && mount -t tmpfs none /usr/lib/debug && mkdir -p /usr/lib/debug/.build-id/${id:0:2} &&
+cp "$BATS_TEST_TMPDIR/shop.debug" /usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug && exec "\$@"
+SH
+  objcopy --only-keep-debug "$BATS_TEST_TMPDIR/shop" "$BATS_TEST_TMPDIR/shop.debug"
+  strip "$BATS_TEST_TMPDIR/shop"
+  TALLY="unshare -m sh $BATS_TEST_TMPDIR/in.sh $TALLY"
+  run --separate-stderr $TALLY trace -x dcpc_min_overflow=1 -qn 'cpc:::page_faults-user-1 /pid == $target/ { @[ufunc(arg1)] = count(); }' \
+    -c "$BATS_TEST_TMPDIR/shop"
+  gave 'shop`shop::till::ring(char*, long)' 2000
+  # tally outside, the process inside, and alive
+  TALLY=${TALLY##* }
+  run --separate-stderr timeout 60 "$TALLY" trace -x dcpc_min_overflow=1 -qn 'cpc:::page_faults-user-1 /execname == "shop" && progenyof($target)/
+      { @[ufunc(arg1)] = count(); } syscall::pause:entry /execname == "shop" && progenyof($target)/ { printa(@); exit(0); }' \
+    -c "unshare -m sh $BATS_TEST_TMPDIR/in.sh $BATS_TEST_TMPDIR/shop pause"
+  gave 'shop`shop::till::ring(char*, long)' 2000
+}
+
+@test "a stripped file has the names that a server of debuginfod sends, if DEBUGINFOD_URLS names one" {
+  local id server port
+  needs_bpf
+  needs python3 objcopy
+  ldconfig -p | grep -q libdebuginfod.so.1 || skip "libdebuginfod is not there"
+  compile_cc
+  id=$(build_id "$BATS_TEST_TMPDIR/shop")
+  mkdir -p "$BATS_TEST_TMPDIR/served/buildid/$id"
+  objcopy --only-keep-debug "$BATS_TEST_TMPDIR/shop" "$BATS_TEST_TMPDIR/served/buildid/$id/debuginfo"
+  strip "$BATS_TEST_TMPDIR/shop"
+  has_none
+  mkfifo "$BATS_TEST_TMPDIR/port"
+  python3 -c 'import functools, http.server, sys
+class quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *a): pass
+with http.server.HTTPServer(("127.0.0.1", 0), functools.partial(quiet, directory=sys.argv[1])) as s:
+    open(sys.argv[2], "w").write(str(s.server_port) + "\n")
+    s.serve_forever()' "$BATS_TEST_TMPDIR/served" "$BATS_TEST_TMPDIR/port" 3>&- &
+  server=$!
+  read -r port <"$BATS_TEST_TMPDIR/port"
+  export DEBUGINFOD_URLS="http://127.0.0.1:$port" DEBUGINFOD_CACHE_PATH=$BATS_TEST_TMPDIR/cache
+  has_names || { kill "$server"; false; }
+  rm -r "$BATS_TEST_TMPDIR/cache"
+  DTRACE_OPT_DEBUGINFOD=0 has_none || { kill "$server"; false; }
+  kill "$server"
+}
+
+# ---- names of processes -----------------------------------------------------------------
+
+@test "procname and pr_fname are the process's name, execname is the thread's" {
+  needs_bpf
+  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no type information"
+  run "$TALLY" trace -qn 'syscall::getppid:entry /pid == $target/ { @[procname, curpsinfo->pr_fname, execname] = count(); }
+    END { printa("%s %s %s %@d\n", @); }' -c "$PROGS/crew"
+  said 0 $'crew crew crew 10\ncrew crew worker 30'
+}
+
+@test "pr_nspid is the process id inside a namespace, pid the one outside" {
+  needs_bpf
+  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no type information"
+  unshare -pf true 2>/dev/null || skip "no namespaces of process ids here"
+  run "$TALLY" trace -qn 'syscall::getppid:entry /procname == "crew"/ { @[curpsinfo->pr_nspid, curpsinfo->pr_pid == pid, pid > 1] = count(); }
+    END { printa("%d %d %d %@d\n", @); }' -c "unshare -pf $PROGS/crew"
+  said 0 "1 1 1 40"
 }

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -130,11 +131,12 @@ APPLY_OPTION(strictness, "stdc")
 APPLY_OPTION(flow, "flowindent")
 APPLY_OPTION(listing, "verbose")
 
-/* DTRACE_OPT_STRSIZE=64. What can't be set was meant for another dtrace: the environment is not this run's alone. */
+/* Who names servers for debug files wants them asked. DTRACE_OPT_STRSIZE=64. What can't be set was meant for another dtrace: the environment is not this run's alone. */
 int apply_environment(struct trace *c)
 {
 	static const char prefix[] = "DTRACE_OPT_";
-	int status = GO_ON;
+	const char *servers = secure_getenv("DEBUGINFOD_URLS");
+	int status = servers && *servers ? trace_set_option(c, "debuginfod", NULL) : GO_ON;
 
 	for (char **e = environ; *e && status == GO_ON; e++) {
 		const char *value = strchr(*e, '=');

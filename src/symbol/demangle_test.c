@@ -50,9 +50,22 @@ static void names_are_shown_as_people_write_them(void **state)
 
 static void names_of_c_and_go_and_broken_ones_stay(void **state)
 {
-	static const char *const names[] = { "",          "main",      "_",          "_Z",         "_Zfoo",  "_Reset",
-					     "_RESET",    "_Done",     "_D",         "_ZN3foo",    "_start", "main.main",
-					     "_ZN3fooEE", "_R",        "camlList__iter_507", "$s4main3fooyyF" };
+	static const char *const names[] = { "",
+					     "main",
+					     "_",
+					     "_Z",
+					     "_Zfoo",
+					     "_Reset",
+					     "_RESET",
+					     "_Done",
+					     "_D",
+					     "_ZN3foo",
+					     "_start",
+					     "main.main",
+					     "_ZN3fooEE",
+					     "_R",
+					     "camlList__iter_507",
+					     "$s4main3fooyyF" };
 	char text[NAME_MOST];
 
 	(void)state;

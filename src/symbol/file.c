@@ -300,7 +300,7 @@ static void content_date(const struct file *file, struct k_file_state *mark)
 /* Whether the newest content is what the file holds now. */
 static bool content_update(struct files *f, struct file *file, int fd)
 {
-	struct object_bytes b = { .fd = fd };
+	struct object_bytes b = { .fd = fd, .pid = file->pid, .path = file->path, .ask_servers = f->ask_servers };
 	struct k_file_state mark, after;
 	struct content *c;
 

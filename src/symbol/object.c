@@ -12,11 +12,9 @@
  * ET_EXEC and ET_DYN alike.
  *
  * Symbols come from .symtab and .dynsym together; a file without .symtab may
- * have one in .gnu_debugdata, or in a separate file named by its build id.
+ * have one in .gnu_debugdata, or in a separate file (debugfile.c).
  */
-#include <fcntl.h>
 #include <gelf.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -261,19 +259,11 @@ static bool take_debugdata(struct reader *r)
 	return took;
 }
 
-/* Where distributions put what they stripped off. */
-static void take_separate(struct reader *r)
+/* What was stripped off, where it is kept in a file of its own. */
+static void take_separate(struct reader *r, const struct object_bytes *of)
 {
-	char path[128] = "/usr/lib/debug/.build-id/";
-	size_t at = strlen(path);
-	struct object_bytes b = { 0 };
+	struct object_bytes b = { .fd = debugfile_open(r->e, r->o, of) };
 
-	if (r->o->build_id_len < 4)
-		return;
-	for (uint32_t i = 0; i < r->o->build_id_len; i++)
-		at += (size_t)snprintf(path + at, sizeof(path) - at, i ? "%02x" : "%02x/", r->o->build_id[i]);
-	snprintf(path + at, sizeof(path) - at, ".debug");
-	b.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (b.fd < 0)
 		return;
 	take_other(r->o, &b, r->mask);
@@ -291,7 +281,7 @@ int object_all_symbols(struct object *o, const struct object_bytes *b)
 		r.mask = ~1ULL;
 	take_tables(&r);
 	if (!r.symtab && !take_debugdata(&r))
-		take_separate(&r);
+		take_separate(&r, b);
 	elf_end(r.e);
 	return 0;
 }

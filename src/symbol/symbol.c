@@ -77,6 +77,11 @@ void sym_demangle(struct symbols *s, enum sym_demangle how)
 	s->how = how;
 }
 
+void sym_ask_servers(struct symbols *s)
+{
+	s->files.ask_servers = true;
+}
+
 /* Names stay where they are, so each is demangled once. */
 static const char *symbol_demangled(struct symbols *s, const char *name)
 {

@@ -25,6 +25,7 @@ enum sym_demangle {
 	SYM_DEMANGLE_SHORT, /* without parameters and the type that is returned */
 };
 void sym_demangle(struct symbols *s, enum sym_demangle how);
+void sym_ask_servers(struct symbols *s); /* for debug files, through debuginfod */
 
 /* ---- what a file of code holds: for probes ---------------------------------------------- */
 struct sym_func {

@@ -5,6 +5,8 @@
  *   object.c     what an ELF file says: loads, build id, symbols
  *   code.c       the functions and the static probes of a file
  *   debugdata.c  the symbol table that a stripped file keeps compressed
+ *   debugfile.c  the file that has what was stripped off another
+ *   debuginfod.c the same from servers
  *   demangle.c   names as people write them
  *   file.c       the files that processes map, each known once
  *   jit.c        names that a just-in-time compiler leaves in /tmp
@@ -61,6 +63,10 @@ struct object_bytes {
 	int fd; /* here when p is NULL */
 	const void *p;
 	size_t n;
+	/* to look for a debug file: */
+	uint32_t pid;     /* whose root directory has the file, or 0 */
+	const char *path; /* NULL: not known */
+	bool ask_servers;
 };
 struct load {
 	uint64_t offset, filesz, vaddr;
@@ -83,6 +89,10 @@ void object_free(struct object *o);
 
 /* .gnu_debugdata: an ELF file in xz. From mem_alloc; NULL when it can't be had. */
 void *debugdata_unpack(const void *p, size_t n, size_t *size);
+
+/* Of an object without symbols of its own (elf is its Elf *): a descriptor, or -1. */
+int debugfile_open(void *elf, const struct object *o, const struct object_bytes *b);
+int debuginfod_fetch(const uint8_t *build_id, uint32_t n); /* a descriptor, or -1 */
 
 /* ---- names as people write them ---------------------------------------------------- */
 /* What a mangled name stands for, NUL-terminated: its length. 0: it is no mangled name, or has no room. */
@@ -118,6 +128,7 @@ struct files {
 	struct names names;
 	uint32_t n, fds, fds_read; /* kept of files not read yet, and of others */
 	uint64_t ids;
+	bool ask_servers; /* for debug files */
 };
 #define FILES_MOST 65536u
 #define FILES_FDS_MOST 256u /* of each of the two */

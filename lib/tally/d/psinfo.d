@@ -1,6 +1,8 @@
 /*
  * psinfo.d: the process and the thread that fire, as proc(4) of Solaris has them.
  *
+ * pr_fname and procname are the name of the process: that of its first thread. execname is the name of the thread that fires, which
+ * programs set to tell their threads apart. pr_nspid, which Solaris has not, is the process id inside its own namespace.
  * pr_psargs is the first word of the arguments: Linux keeps them with a NUL behind each.
  */
 typedef struct psinfo {
@@ -32,6 +34,7 @@ typedef struct psinfo {
 	int pr_poolid;
 	int pr_zoneid;
 	int pr_contract;
+	pid_t pr_nspid;
 } psinfo_t;
 
 inline char PR_MODEL_ILP32 = 1;
@@ -40,6 +43,7 @@ inline char PR_MODEL_LP64 = 2;
 translator psinfo_t < struct task_struct *T > {
 	pr_nlwp = T->signal->nr_threads;
 	pr_pid = T->tgid;
+	pr_nspid = T->signal->pids[1]->numbers[T->signal->pids[1]->level].nr;
 	pr_ppid = T->real_parent->tgid;
 	pr_pgid = T->signal->pids[2]->numbers[0].nr;
 	pr_sid = T->signal->pids[3]->numbers[0].nr;
@@ -49,7 +53,7 @@ translator psinfo_t < struct task_struct *T > {
 	pr_egid = T->cred->egid.val;
 	pr_addr = (uintptr_t)T;
 	pr_size = T->mm != NULL ? T->mm->total_vm * 4096 : 0;
-	pr_fname = T->comm;
+	pr_fname = T->group_leader->comm;
 	pr_psargs = T->mm != NULL ? stringof((userland char *)T->mm->arg_start) : stringof(T->comm);
 	pr_wstat = T->exit_code;
 	pr_argv = T->mm != NULL ? T->mm->arg_start : 0;
@@ -60,6 +64,7 @@ translator psinfo_t < struct task_struct *T > {
 	pr_zoneid = 0;
 };
 
+inline string procname = stringof(curthread->group_leader->comm);
 inline psinfo_t *curpsinfo = xlate < psinfo_t * > (curthread);
 
 typedef struct lwpsinfo {

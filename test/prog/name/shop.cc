@@ -1,6 +1,7 @@
-/* Functions of C++ that touch known numbers of fresh pages: one page fault each. */
+/* Functions of C++ that touch known numbers of fresh pages: one page fault each. With an argument it waits to be ended. */
 #include <stddef.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static char *fresh(size_t pages)
 {
@@ -32,7 +33,7 @@ template <typename T> __attribute__((noinline)) void shelf<T>::fill(T *p, long p
 }
 }
 
-int main()
+int main(int argc, char **)
 {
 	shop::till t;
 	shop::shelf<char> s;
@@ -40,5 +41,5 @@ int main()
 	t.ring(fresh(2000), 2000L);
 	t.ring(fresh(1000), 1000);
 	s.fill(fresh(500), 500L);
-	return 0;
+	return argc > 1 ? pause() : 0;
 }
