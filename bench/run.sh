@@ -180,7 +180,7 @@ language() {
     "$empty" "an empty script" "<= 8 x"
   member_row 'curpsinfo->pr_pid' 'curthread->tgid'
   member_row 'curpsinfo->pr_ppid' 'curthread->real_parent->tgid'
-  member_row 'curpsinfo->pr_fname' 'curthread->comm'
+  member_row 'curpsinfo->pr_fname' 'curthread->group_leader->comm'
   at=$("${still[@]}" "$pf" address) || return 1
   rm -f "$work"/*.wall "$work"/*.firing
   for r in $(seq "$rounds"); do

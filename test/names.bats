@@ -6,6 +6,8 @@ load common
 
 NAME=$BATS_TEST_DIRNAME/prog/name
 
+teardown() { grep -ls ringTill /tmp/perf-*.map | xargs -r rm -f; }
+
 needs() { for tool; do command -v "$tool" >/dev/null || skip "$tool is not there"; done; }
 
 # faults OPTIONS CLAUSE COMMAND: the page faults of the command.
@@ -83,6 +85,53 @@ compile_cc() {
   for value in on off short; do "$TALLY" trace --on vm -x demangle=$value -qn 'BEGIN { exit(0); }'; done
   run -2 "$TALLY" trace -x demangle=long -qn 'BEGIN { exit(0); }'
   [[ "$output" == *'option demangle takes on, off or short'* ]]
+}
+
+@test "functions of C have their names in programs that are static, static-pie, and linked with musl" {
+  local how cc
+  for how in "gcc -static" "gcc -static-pie" "musl-gcc" "musl-gcc -static"; do
+    cc=${how%% *}
+    command -v "$cc" >/dev/null || { echo "# $cc is not there: left out"; continue; }
+    $how -O1 -g -fno-omit-frame-pointer -o "$BATS_TEST_TMPDIR/shop" "$NAME/shop.c"
+    faults '' '@[ufunc(arg1)] = count();' "$BATS_TEST_TMPDIR/shop"
+    gave 'shop`till_ring' 2000
+    gave 'shop`till_fill' 1000
+  done
+}
+
+@test "functions of D have their names" {
+  needs gdc
+  gdc -O1 -g -fno-omit-frame-pointer -o "$BATS_TEST_TMPDIR/shop" "$NAME/shop.d"
+  faults '' '@[ufunc(arg1)] = count();' "$BATS_TEST_TMPDIR/shop"
+  gave 'shop`shop.Till.ring(long)' 2000
+  gave 'shop`shop.fill!(int).fill(int)' 1000
+  faults '-x demangle=short' '@[ufunc(arg1)] = count();' "$BATS_TEST_TMPDIR/shop"
+  gave 'shop`shop.Till.ring' 2000
+}
+
+@test "functions of Go have their names" {
+  needs go
+  (cd "$BATS_TEST_TMPDIR" && GO111MODULE=off GOFLAGS= GOCACHE=$BATS_TEST_TMPDIR/go go build -o shop "$NAME/shop.go")
+  faults '' '@[ufunc(arg1)] = count();' "$BATS_TEST_TMPDIR/shop"
+  gave 'shop`main.(*till).ring' 2000
+  gave 'shop`main.fill' 1000
+}
+
+@test "functions of OCaml have their names" {
+  needs ocamlopt
+  (cd "$BATS_TEST_TMPDIR" && cp "$NAME/shop.ml" . && ocamlopt -O3 -g -o shop shop.ml 2>/dev/null)
+  faults '' '@[ufunc(arg1)] = count();' "$BATS_TEST_TMPDIR/shop"
+  output=$(sed -E 's/(camlShop__(ring|fill))_[0-9]+/\1/' <<<"$output")
+  gave 'shop`camlShop__ring' 20000
+  gave 'shop`camlShop__fill' 10000
+}
+
+@test "functions of JavaScript have the names of node's perf map" {
+  needs node
+  needs_bpf
+  run --separate-stderr "$TALLY" trace -qn 'profile-997 /arg1 && pid == $target/ { @[ufunc(arg1)] = count(); }' \
+    -c "node --perf-basic-prof --interpreted-frames-native-stack $NAME/shop.js"
+  [[ "$output" == *'[jit]`'*ringTill* ]] || { echo "$output"; echo "$stderr"; false; }
 }
 
 # ---- what was stripped off, in a file of its own ---------------------------------------

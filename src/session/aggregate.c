@@ -77,8 +77,8 @@ static void name_key(const struct an_value *v, uint32_t n, struct buf *to)
 		buf_put(to, &v[i].len, sizeof(v[i].len));
 		if (v[i].len)
 			buf_put(to, v[i].s, v[i].len);
-		for (uint32_t f = 0; f < v[i].nframes; f++)
-			buf_put(to, v[i].frame[f], strlen(v[i].frame[f]) + 1);
+		if (v[i].nframes) /* equal texts are one pointer (names_begin) */
+			buf_put(to, v[i].frame, v[i].nframes * sizeof(v[i].frame[0]));
 	}
 }
 
@@ -233,12 +233,14 @@ static int view_open(struct tally_trace *t, struct agg_state *s, struct view *w)
 	w->value = arena_alloc(&w->arena, (s->snap->n + 1) * sizeof(*w->value));
 	if (!w->agg.row || !w->value)
 		rc = -TALLY_ENOMEM;
+	names_begin(t, &w->arena);
 	for (uint32_t i = 0; rc >= 0 && i < s->snap->n; i++) {
 		struct cell *c = &s->snap->cell[i];
 
 		if (!c->gone && (rc = row_of_cell(t, w, def, c)) >= 0)
 			c->row = (uint32_t)rc;
 	}
+	names_end(t);
 	if (rc >= 0)
 		rc = is_histogram(def->fn) ? fill_buckets(t, w, s) : fill_values(w, s);
 	if (rc < 0)

@@ -117,11 +117,47 @@ static uint32_t frames_of_dispatch(struct tally_trace *t, const uint64_t *pc, ui
 	return led;
 }
 
-static int name_frame(struct tally_trace *t, struct arena *a, const uint64_t *where, uint64_t pc, const char **frame,
-		      const char **func, const char **file)
+/* ---- what many keys share ------------------------------------------------------- */
+
+/* Stacks of one program have the same frames again and again: 100,000 of 50 frames may have a thousand. */
+struct frame_texts {
+	const char *frame, *func, *file;
+};
+
+void names_begin(struct tally_trace *t, struct arena *a)
+{
+	names_end(t);
+	t->names.of = a;
+	if (t->sym)
+		sym_all_seen(t->sym, true);
+}
+
+void names_end(struct tally_trace *t)
+{
+	map_free(&t->names.frame);
+	map_free(&t->names.text);
+	t->names.of = NULL;
+	if (t->sym)
+		sym_all_seen(t->sym, false);
+}
+
+/* What is in t->tmp, in the arena; equal texts of one view are one pointer. */
+static const char *names_share_text(struct tally_trace *t, struct arena *a)
+{
+	uint32_t len;
+	void **at = t->names.of == a ? map_at(&t->names.text, t->tmp.p ? t->tmp.p : "", t->tmp.n) : NULL;
+
+	if (!at)
+		return t->names.of == a ? NULL : names_keep_text(t, a, &len);
+	if (!*at)
+		*at = (void *)names_keep_text(t, a, &len);
+	return *at;
+}
+
+static bool frame_name(struct tally_trace *t, struct arena *a, const uint64_t *where, uint64_t pc,
+		       struct frame_texts *ret)
 {
 	struct sym_name name = { 0 };
-	uint32_t len;
 
 	if (where)
 		find_user(t, where, pc, &name);
@@ -129,16 +165,34 @@ static int name_frame(struct tally_trace *t, struct arena *a, const uint64_t *wh
 		sym_kernel(t->sym, pc, &name);
 	buf_clear(&t->tmp);
 	sym_text(&name, pc, true, &t->tmp);
-	*frame = names_keep_text(t, a, &len);
+	ret->frame = names_share_text(t, a);
 	buf_clear(&t->tmp);
 	if (t->opt.v[OPT_rawaddr])
 		sym_text(&name, pc, false, &t->tmp);
 	else
 		sym_func_text(&name, pc, &t->tmp);
-	*func = names_keep_text(t, a, &len);
-	if (file)
-		*file = name.path;
-	return *frame && *func ? 0 : -TALLY_ENOMEM;
+	ret->func = names_share_text(t, a);
+	ret->file = name.path;
+	return ret->frame && ret->func;
+}
+
+/* NULL: no memory. */
+static const struct frame_texts *frame_name_shared(struct tally_trace *t, struct arena *a, const uint64_t *where,
+						   uint64_t pc)
+{
+	const uint64_t place[] = { where ? where[0] : UINT64_MAX, where ? where[1] : 0, pc };
+	void **at = map_at(&t->names.frame, place, sizeof(place));
+	struct frame_texts *f;
+
+	if (!at)
+		return NULL;
+	if (!*at) {
+		f = arena_alloc(a, sizeof(*f));
+		if (!f || !frame_name(t, a, where, pc, f))
+			return NULL;
+		*at = f;
+	}
+	return *at;
 }
 
 static int stack_value(struct tally_trace *t, struct arena *a, const struct slot *s, const uint64_t *w, bool in_key,
@@ -174,9 +228,21 @@ static int stack_value(struct tally_trace *t, struct arena *a, const struct slot
 	file = t->emit.ops->files ? arena_alloc(a, (n + 1) * sizeof(*file)) : NULL;
 	if (!frame || !func || (t->emit.ops->files && !file))
 		return -TALLY_ENOMEM;
-	for (uint32_t i = 0; i < n; i++)
-		if (name_frame(t, a, where, pc[i], &frame[i], &func[i], file ? &file[i] : NULL) < 0)
+	for (uint32_t i = 0; i < n; i++) {
+		struct frame_texts own;
+		const struct frame_texts *f = &own;
+
+		if (t->names.of == a)
+			f = frame_name_shared(t, a, where, pc[i]);
+		else if (!frame_name(t, a, where, pc[i], &own))
+			f = NULL;
+		if (!f)
 			return -TALLY_ENOMEM;
+		frame[i] = f->frame;
+		func[i] = f->func;
+		if (file)
+			file[i] = f->file;
+	}
 	v->frame = frame;
 	v->func = func;
 	v->file = file;

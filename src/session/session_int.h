@@ -243,7 +243,11 @@ struct tally_trace {
 	struct engine *eng;
 	struct records *records; /* of --on FILE or a hypervisor's, else NULL: from then on */
 	struct symbols *sym;     /* opened by the first symbol */
-	struct agg_state *agg;   /* one per prog->agg */
+	struct names_pool {
+		struct arena *of; /* NULL: nothing is shared */
+		struct map frame, text;
+	} names;               /* of the view that is made now */
+	struct agg_state *agg; /* one per prog->agg */
 	struct tick *tick;
 	uint32_t nticks, captick;
 	struct k_child child;
@@ -324,9 +328,12 @@ int run_work(struct tally_trace *t, int timeout_ms);
 int run_stop(struct tally_trace *t);
 void run_take_options(struct tally_trace *t);  /* those that say how answers look */
 int run_learn_mappings(struct tally_trace *t); /* before user addresses are named */
-int trace_symbols(struct tally_trace *t);      /* opens t->sym, once; -TALLY_ENOMEM */
-void run_undo(struct tally_trace *t);          /* back to compiled: _go can be tried again */
-void run_close(struct tally_trace *t);         /* and lets go of the process or command */
+/* Until names_end(), values in `a` are keys of a snapshot: each frame is named once, and equal frames are one pointer. */
+void names_begin(struct tally_trace *t, struct arena *a);
+void names_end(struct tally_trace *t);
+int trace_symbols(struct tally_trace *t); /* opens t->sym, once; -TALLY_ENOMEM */
+void run_undo(struct tally_trace *t);     /* back to compiled: _go can be tried again */
+void run_close(struct tally_trace *t);    /* and lets go of the process or command */
 
 /* ---- later.c: probes of libraries that processes load ------------------------------------------ */
 int later_hold(struct tally_trace *t); /* has processes wait where they have loaded one, from the enabling on */

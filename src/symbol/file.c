@@ -340,6 +340,19 @@ static enum held files_read_vdso(struct files *f, struct file *file, const struc
 	return *ret ? HELD_THIS : HELD_UNREAD;
 }
 
+/* now: the newest content is what the file holds. */
+static enum held files_held(const struct file *file, uint64_t since_ns, uint64_t until_ns, bool now,
+			    const struct content **ret)
+{
+	for (const struct content *c = file->content; c; c = c->older) {
+		if (content_held(&c->mark, since_ns) && ((now && c == file->content) || until_ns <= c->mark.at_ns)) {
+			*ret = c;
+			return HELD_THIS;
+		}
+	}
+	return HELD_OTHER;
+}
+
 enum held files_read(struct files *f, struct file *file, uint64_t since_ns, uint64_t until_ns,
 		     const struct content **ret)
 {
@@ -349,6 +362,8 @@ enum held files_read(struct files *f, struct file *file, uint64_t since_ns, uint
 	*ret = NULL;
 	if (file->vdso)
 		return files_read_vdso(f, file, ret);
+	if (f->seen_by_ns && file->content && file->content->mark.at_ns >= f->seen_by_ns)
+		return files_held(file, since_ns, until_ns, true, ret);
 	if (fd >= 0 && !file->content) {
 		f->fds--; /* it changes over to those that were read */
 		file->fd = -1;
@@ -363,13 +378,7 @@ enum held files_read(struct files *f, struct file *file, uint64_t since_ns, uint
 		return fd >= 0 || file->nameless || (errno != ENOENT && errno != ESRCH) ? HELD_UNREAD :
 		       file->missing                                                    ? HELD_GONE :
 											  HELD_UNREACHED;
-	for (const struct content *c = file->content; c; c = c->older) {
-		if (content_held(&c->mark, since_ns) && ((now && c == file->content) || until_ns <= c->mark.at_ns)) {
-			*ret = c;
-			return HELD_THIS;
-		}
-	}
-	return HELD_OTHER;
+	return files_held(file, since_ns, until_ns, now, ret);
 }
 
 static void file_free(struct file *file)

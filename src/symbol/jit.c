@@ -18,8 +18,9 @@
  * for compilers that write their map late. If that leaves one name for the time in which the address was seen, it is
  * the name; otherwise it is ambiguous.
  *
- * So the file is checked for each address, and read from where the last reading stopped. A missing file is looked for
- * less and less often.
+ * So the file is checked for each address, and read from where the last reading stopped. A process may remove its file, or
+ * end and take its /tmp along, before an address is asked for: so the file is read too when the process maps more code, and
+ * when it ends. A missing file is looked for less and less often.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -218,12 +219,13 @@ static bool worth_another_look(uint32_t misses)
 	return misses < 64 ? !(misses & (misses - 1)) : misses % 64 == 0;
 }
 
-/* Reads what the file holds now, and, where it was removed, the next of its name. */
-static void jit_read(struct jit *j, uint32_t pid)
+void jit_take(struct jit *j, uint32_t pid)
 {
 	struct k_file_state now;
 	int fd;
 
+	if (j->all->seen_by_ns && j->whole && j->complete_ns >= j->all->seen_by_ns)
+		return;
 	if (j->fd >= 0 && k_file_look(j->fd, &now)) {
 		if (jit_file_changed(&j->file, &now))
 			(void)jit_read_fd(j, j->fd);
@@ -355,7 +357,7 @@ enum jit_told jit_find(struct jit *j, const struct jit_question *q, const struct
 	enum jit_whose whose;
 	uint32_t n;
 
-	jit_read(j, q->pid);
+	jit_take(j, q->pid);
 	n = jit_lines_of(j, q->addr, line);
 	whose = n ? jit_whose(j, q) : JIT_OTHERS;
 	if (whose == JIT_OTHERS)

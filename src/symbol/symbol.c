@@ -207,6 +207,20 @@ static void meet_jit(struct symbols *s, const struct mapping *m, uint32_t pid)
 
 	if (sp && !sp->jit)
 		sp->jit = jit_open(&s->jits, pid);
+	if (sp && sp->jit)
+		jit_take(sp->jit, pid);
+}
+
+/* Its /tmp may end with the process. */
+static void leave_jit(struct symbols *s, uint32_t pid)
+{
+	const struct mapping *found;
+	struct space *sp = spaces_find(&s->spaces, pid, 0, 0, &found);
+
+	if (!sp || !sp->jit)
+		return;
+	sp->jit->misses = 0; /* now or never */
+	jit_take(sp->jit, pid);
 }
 
 static void take_mapping(struct symbols *s, const struct k_task *t)
@@ -254,6 +268,7 @@ void sym_task(void *arg, const struct k_task *t)
 		take_mapping(s, t);
 		break;
 	case K_TASK_COMM_EXEC:
+		leave_jit(s, t->pid);
 		ok = spaces_exec(&s->spaces, t->pid, t->time_ns);
 		break;
 	case K_TASK_FORK:
@@ -264,6 +279,7 @@ void sym_task(void *arg, const struct k_task *t)
 		ok = share_memory(s, t);
 		break;
 	case K_TASK_EXIT:
+		leave_jit(s, t->pid);
 		spaces_exit(&s->spaces, t->pid);
 		break;
 	case K_TASK_UNMAP:
@@ -279,6 +295,11 @@ void sym_task(void *arg, const struct k_task *t)
 		break;
 	}
 	s->lost += !ok;
+}
+
+void sym_all_seen(struct symbols *s, bool yes)
+{
+	s->files.seen_by_ns = s->jits.seen_by_ns = yes ? k_now_ns() : 0;
 }
 
 int sym_look(struct symbols *s, uint32_t pid)

@@ -81,6 +81,8 @@ void sym_kernel(struct symbols *s, uint64_t addr, struct sym_name *ret);
 /* generation_ns: of the process's mappings when the address was seen (slot.h), or 0 when not known (newest space that
  * maps it). */
 void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct sym_name *ret);
+/* Whether what is named from now on was seen before now, as the keys of a snapshot were: then each file is checked once. */
+void sym_all_seen(struct symbols *s, bool yes);
 int sym_look(struct symbols *s, uint32_t pid);   /* takes what pid maps now; what k_task_maps() returns */
 void sym_task(void *s, const struct k_task *t);  /* feed: usable as a k_task sink */
 bool sym_knows(struct symbols *s, uint32_t pid); /* whether any mapping of pid is known */

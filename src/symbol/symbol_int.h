@@ -129,6 +129,8 @@ struct files {
 	uint32_t n, fds, fds_read; /* kept of files not read yet, and of others */
 	uint64_t ids;
 	bool ask_servers; /* for debug files */
+	uint64_t
+		seen_by_ns; /* what is asked about was seen before: a look since then is enough; 0: it may have been seen just now */
 };
 #define FILES_MOST 65536u
 #define FILES_FDS_MOST 256u /* of each of the two */
@@ -157,7 +159,8 @@ void files_free(struct files *f);
 /* ---- just-in-time compiled code -------------------------------------------------------- */
 struct jits {
 	struct names names;
-	uint32_t fds; /* kept of files that may grow */
+	uint32_t fds;        /* kept of files that may grow */
+	uint64_t seen_by_ns; /* as of files */
 };
 struct jit_reading {
 	uint32_t lines;           /* all up to and with this reading */
@@ -191,6 +194,8 @@ struct jit {
 /* Of a process that maps memory without a file: while it lives its user is known, afterwards ours is taken for it. NULL: no
  * memory. */
 struct jit *jit_open(struct jits *all, uint32_t pid);
+/* Reads what the file holds now, and, where it was removed, the next of its name. */
+void jit_take(struct jit *j, uint32_t pid);
 struct jit_life { /* of a process id: from a fork, an exec or a start to the next */
 	uint64_t from_ns, until_ns;
 	bool first; /* nobody before it can have made the file */

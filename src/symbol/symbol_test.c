@@ -692,6 +692,53 @@ static void has_a_name(uint32_t pid)
 	sym_close(s);
 }
 
+static void map_path(char to[64], uint32_t pid)
+{
+	snprintf(to, 64, "/tmp/perf-%u.map", pid);
+}
+
+static void was_taken_when_code_came(uint32_t pid)
+{
+	struct k_task first = anonymous(pid, 0x10000000), second = anonymous(pid, 0x20000000);
+	struct symbols *s = fresh();
+	struct sym_name n;
+	char path[64];
+
+	map_path(path, pid);
+	sym_task(s, &first);
+	sym_task(s, &second);
+	assert_int_equal(unlink(path), 0);
+	sym_user(s, pid, 0x10000010, 0, &n);
+	assert_string_equal(n.name, "told");
+	sym_close(s);
+}
+
+static void was_taken_at_the_end(uint32_t pid)
+{
+	struct k_task t = anonymous(pid, 0x10000000), end = { .kind = K_TASK_EXIT, .pid = pid, .tid = pid };
+	struct symbols *s = fresh();
+	struct sym_name n;
+	char path[64], aside[80];
+
+	map_path(path, pid);
+	snprintf(aside, sizeof(aside), "%s.aside", path);
+	assert_int_equal(rename(path, aside), 0);
+	sym_task(s, &t);
+	assert_int_equal(rename(aside, path), 0);
+	sym_task(s, &end);
+	assert_int_equal(unlink(path), 0);
+	sym_user(s, pid, 0x10000010, 0, &n);
+	assert_string_equal(n.name, "told");
+	sym_close(s);
+}
+
+static void a_perf_map_is_taken_when_code_comes_and_when_the_process_ends(void **state)
+{
+	(void)state;
+	as_nobody_with_a_map(0, "10000000 40 told\n", was_taken_when_code_came);
+	as_nobody_with_a_map(0, "10000000 40 told\n", was_taken_at_the_end);
+}
+
 static void a_perf_map_that_another_user_wrote_is_not_believed(void **state)
 {
 	(void)state;
@@ -1154,6 +1201,7 @@ int main(void)
 		cmocka_unit_test(a_file_of_a_process_that_ended_is_found_by_the_root_directory_of_who_forked_it),
 		cmocka_unit_test(who_shares_memory_with_its_parent_is_the_one_that_the_thread_forked_last),
 		cmocka_unit_test(jit_code_has_the_names_of_the_perf_map),
+		cmocka_unit_test(a_perf_map_is_taken_when_code_comes_and_when_the_process_ends),
 		cmocka_unit_test(a_perf_map_that_another_user_wrote_is_not_believed),
 		cmocka_unit_test(a_perf_map_that_others_can_write_or_that_is_a_link_is_not_believed),
 		cmocka_unit_test(the_perf_map_of_a_process_that_ended_is_its_users),
