@@ -126,6 +126,20 @@ example() { gcc -std=c17 -Wall -Wextra -Werror -o "$1" "$DEST/usr/share/doc/tall
   [[ "$output" == *'`'* ]]
 }
 
+@test "the example of serve.h says which metrics there are, and serves them" {
+  needs_bpf
+  ldconfig -p | grep -q libmicrohttpd.so.12 || skip "no libmicrohttpd"
+  example serve
+  echo 'BEGIN { @n = count(); }' >program.d
+  ./serve program.d >out 2>log &
+  server=$!
+  for _ in $(seq 100000); do ! grep -q 'on port' log || break; done
+  kill -INT "$server"
+  wait "$server"
+  grep -qx 'program: tally_n_total{program} counter' out
+  grep -qE '^serving 1 program \(0 failed\) on port [0-9]+$' log
+}
+
 @test "the examples of platform.h and ptt.h record a trace of the model and read it" {
   example platform
   example ptt

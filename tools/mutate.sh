@@ -46,6 +46,7 @@ platform platform machine hv list
 ask stat hv list doctor stat-cpu
 capture records ptt reader tune
 session script cpc actions syscall records hv-trace pid libraries run
+serve serve
 cmd command-line list stat doctor ptt hv privilege usdt libraries reader terminal script completion run stat-cpu machine machine-hv tune
 ROWS
 }

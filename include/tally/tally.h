@@ -81,6 +81,8 @@ struct tally_trace_opts {
 #define TALLY_TRACE_COMPAT 64u
 /* Records begin with FUNCTION:NAME, without the CPU and the id, which differ from run to run: for output that is compared. */
 #define TALLY_TRACE_UNNUMBERED 128u
+/* Histograms also keep the sum of their values, which costs an addition at each firing: struct tally_row has it. */
+#define TALLY_TRACE_SUMS 256u
 
 /* Of the library, "0.2.0"; the string is the library's. */
 TALLY_API const char *tally_version(void);
@@ -154,11 +156,37 @@ struct tally_row {
 	uint32_t nkeys;
 	int64_t value; /* as printed (avg and stddev: computed) */
 	const struct tally_bucket *bucket;
-	uint32_t nbuckets; /* histograms: the buckets that are not empty */
+	uint32_t nbuckets;    /* histograms: the buckets that are not empty */
+	uint32_t aggregation; /* its number, in the order of tally_trace_aggregations() */
+	int64_t sum, count; /* avg, and with TALLY_TRACE_SUMS histograms: what was added, and how many times; else 0 */
 };
 /* Calls row for each row of each aggregation, sorted as printed. What row gets lives until it returns. A negative
  * return of row ends the walk and is returned. */
 TALLY_API int tally_trace_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg);
+
+/* What an aggregation is, known once the sources are compiled. */
+struct tally_aggregation {
+	const char *name, *function; /* as in struct tally_row */
+	const char *const
+		*key; /* the elements of its tuple as the first clause that adds to it writes them: "execname" */
+	uint32_t nkeys;
+	bool has_stack;      /* one of them is a stack */
+	const int64_t *last; /* histograms: the greatest value of each bucket but the last, which has none */
+	uint32_t nlast;
+	const char *comment; /* the comment directly in front of that clause, as one line; "" */
+};
+/* After _compile: calls each for each aggregation, in the order of their first use. What each gets lives until it returns. A
+ * negative return ends the walk and is returned. */
+TALLY_API int tally_trace_aggregations(struct tally_trace *t, int (*each)(void *arg, const struct tally_aggregation *a),
+				       void *arg);
+
+/* After _go: a descriptor that poll(2) finds readable when _work has something to do, besides what is due after some time (drops,
+ * CPUs that come and go: call _work once a second); it belongs to the trace. -TALLY_ENOTSUP: a run in user space or over records. */
+TALLY_API int tally_trace_fd(struct tally_trace *t);
+/* Between calls of _work and after _stop: calls each for each kind of drop ("principal", "aggregation" ... as in JSON), also those of which
+ * there was none, with what was dropped since _go, and for "firings", which are the program's. */
+TALLY_API int tally_trace_drops(struct tally_trace *t, int (*each)(void *arg, const char *kind, uint64_t count),
+				void *arg);
 
 struct tally_loss {        /* how firings compare with the events that were counted */
 	const char *probe; /* its full name */

@@ -21,7 +21,7 @@
 
 /* ---- libraries -------------------------------------------------------------------------------- */
 
-enum library { LIB_BPF, LIB_PFM, LIB_LZMA, LIB_ZSTD, LIB_FUSE, LIB_UNICORN, LIB_DUCKDB, LIBRARIES };
+enum library { LIB_BPF, LIB_PFM, LIB_LZMA, LIB_ZSTD, LIB_FUSE, LIB_HTTP, LIB_UNICORN, LIB_DUCKDB, LIBRARIES };
 static const struct {
 	const char *name, *what;
 	const char *soname[2], *function; /* which says its version in words; NULL: none does */
@@ -31,6 +31,7 @@ static const struct {
 	[LIB_LZMA] = { "liblzma", "function names of stripped programs", { "liblzma.so.5" }, "lzma_version_string" },
 	[LIB_ZSTD] = { "libzstd", "compressed perf.data files", { "libzstd.so.1" }, "ZSTD_versionString" },
 	[LIB_FUSE] = { "libfuse3", "'tally machine --sysfs'", { "libfuse3.so.3", "libfuse3.so.4" }, "fuse_pkgversion" },
+	[LIB_HTTP] = { "libmicrohttpd", "'tally serve'", { "libmicrohttpd.so.12" }, "MHD_get_version" },
 	[LIB_UNICORN] = { "Unicorn", "'tally machine --run'", { "libunicorn.so.2" }, NULL },
 	[LIB_DUCKDB] = { "DuckDB", "Parquet and SQL of 'tally export'", { "libduckdb.so" }, "duckdb_library_version" },
 };

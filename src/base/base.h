@@ -132,6 +132,8 @@ bool text_u64(const char *s, uint64_t *ret);
 size_t text_mark(const char *s, size_t n);
 /* Why what lies behind the mark is no text in UTF-8, as far as its first bytes tell, and what mends it; NULL: it may be one. */
 const char *text_not_utf8(const char *s, size_t n);
+/* How many bytes the character takes that s[0..n), n > 0, begins with; 0: it is none in UTF-8. */
+size_t text_utf8_len(const void *s, size_t n);
 bool text_glob(const char *pattern, const char *s); /* D's globs: * ? [set] [!set] and \ quoting; "" matches all */
 uint64_t text_hash(const void *p, size_t n);
 

@@ -72,7 +72,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 }
 
 /* Length of the valid UTF-8 sequence at s (at most n bytes), 0 when there is none (RFC 3629). */
-static size_t utf8_len(const unsigned char *s, size_t n)
+size_t text_utf8_len(const void *text, size_t n)
 {
 	static const struct {
 		unsigned char lo, hi, lo2, hi2, len;
@@ -81,6 +81,7 @@ static size_t utf8_len(const unsigned char *s, size_t n)
 		{ 0xe1, 0xec, 0x80, 0xbf, 3 }, { 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
 		{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
 	};
+	const unsigned char *s = text;
 
 	for (size_t i = 0; i < COUNT(form); i++) {
 		if (s[0] < form[i].lo || s[0] > form[i].hi || form[i].len > n)
@@ -116,7 +117,7 @@ void buf_json_str(struct buf *b, const char *s, size_t n)
 
 	buf_putc(b, '"');
 	for (size_t i = 0, len; i < n; i += len) {
-		len = utf8_len(u + i, n - i);
+		len = text_utf8_len(u + i, n - i);
 		if (len == 0) {
 			buf_puts(b, "\xef\xbf\xbd");
 			len = 1;
@@ -135,7 +136,7 @@ void buf_json_str(struct buf *b, const char *s, size_t n)
  * (U+0080 to U+009F) are orders, too: U+009B begins what ESC [ does. */
 static size_t char_len(const unsigned char *s, size_t n, bool *shown)
 {
-	const size_t len = utf8_len(s, n);
+	const size_t len = text_utf8_len(s, n);
 
 	*shown = len && s[0] >= 0x20 && s[0] != 0x7f && !(len == 2 && s[0] == 0xc2 && s[1] < 0xa0);
 	return len ? len : 1;

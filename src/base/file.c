@@ -180,6 +180,52 @@ int file_read_all(const char *path, size_t most, uint8_t **ret, size_t *n, struc
 	return 0;
 }
 
+int file_read_owned(const char *path, size_t most, uint8_t **ret, size_t *n, struct err *e)
+{
+	/* one open for the question and the bytes; O_NONBLOCK: it may be a FIFO */
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	struct buf all = { 0 };
+	ssize_t got = -1;
+	int rc = 0;
+
+	if (fd < 0)
+		return err_set(e, TALLY_EIO, "%s: %s", path, strerror(errno));
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		rc = err_set(e, TALLY_EINVAL, "%s is not a regular file", path);
+	else if (st.st_uid != 0 && st.st_uid != geteuid())
+		rc = err_set(e, TALLY_EPERM,
+			     "%s belongs to user %u: it must belong to root or to user %u, as whom tally runs", path,
+			     (unsigned)st.st_uid, (unsigned)geteuid());
+	else if (st.st_mode & (S_IWGRP | S_IWOTH))
+		rc = err_set(e, TALLY_EPERM, "%s: its group or others may write it; as its owner: chmod go-w %s", path,
+			     path);
+	while (rc == 0 && all.n <= most && !all.failed) {
+		char part[4096];
+
+		got = read(fd, part, sizeof(part));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		buf_put(&all, part, (size_t)got);
+	}
+	if (rc == 0 && got < 0)
+		rc = err_set(e, TALLY_EIO, "%s can't be read: %s", path, strerror(errno));
+	else if (rc == 0 && all.failed)
+		rc = err_oom(e);
+	else if (rc == 0 && all.n > most)
+		rc = err_set(e, TALLY_EINVAL, "%s is longer than %zu bytes", path, most);
+	close(fd);
+	if (rc < 0) {
+		buf_free(&all);
+		return rc;
+	}
+	*n = all.n;
+	*ret = (uint8_t *)all.p;
+	return 0;
+}
+
 /* ---- a stream --------------------------------------------------------------------- */
 
 struct stream_in {

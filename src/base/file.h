@@ -31,6 +31,10 @@ void file_in_close(struct bytes_in *in);
 /* The whole of a file, mem_free()d by the caller. -TALLY_EIO; -TALLY_EINVAL: more than `most`; -TALLY_ENOMEM. */
 int file_read_all(const char *path, size_t most, uint8_t **ret, size_t *n, struct err *e);
 
+/* The same of a regular file that only root and this process's user may write: it is a program that runs with our rights.
+ * -TALLY_EPERM: others may, or it is theirs. */
+int file_read_owned(const char *path, size_t most, uint8_t **ret, size_t *n, struct err *e);
+
 /* Bytes of a function that reads on: read() fills up to n bytes and returns how many, 0 at the end,
  * negative an error. -TALLY_ENOMEM. */
 int stream_in_open(struct bytes_in *ret, int64_t (*read)(void *arg, uint8_t *p, size_t n), void *arg);

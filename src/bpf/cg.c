@@ -30,7 +30,7 @@
 
 /* ---- maps ---------------------------------------------------------------------- */
 
-static uint32_t agg_value_size(const struct d_agg *a)
+static uint32_t agg_value_size(const struct cg *g, const struct d_agg *a)
 {
 	switch (a->fn) {
 	case AGG_SUM:
@@ -42,7 +42,7 @@ static uint32_t agg_value_size(const struct d_agg *a)
 	case AGG_STDDEV:
 		return 32;
 	default:
-		return 8;
+		return g->o->sums && a->fn >= AGG_QUANTIZE ? 16 : 8;
 	}
 }
 
@@ -80,7 +80,7 @@ static void map_agg(struct cg *g, struct img_map *m)
 
 	m->type = a->key_size ? IMG_PERCPU_HASH : IMG_PERCPU_ARRAY;
 	m->key_size = a->key_size ? a->key_size : 4;
-	m->value_size = agg_value_size(a);
+	m->value_size = agg_value_size(g, a);
 	m->max_entries = a->key_size ? g->o->agg_entries : 1;
 	if (m->use == IMG_SPARE && m->max_entries > SPARE_KEYS)
 		m->max_entries = SPARE_KEYS;

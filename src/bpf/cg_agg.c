@@ -85,6 +85,17 @@ static void add_square(struct cg *g, const struct ir_ins *i)
 	agg_emit_add(g, 3, R2);
 }
 
+/* Adds the value, as often as its weight says, to word 1. */
+static void agg_emit_weighted(struct cg *g, const struct ir_ins *i)
+{
+	cg_mov(g, R2, cg_use(g, i->a, R2));
+	if (i->b) {
+		cg_mov(g, R3, cg_use(g, i->b, R3));
+		cg_ins(g, I_ALU_REG(MUL, R2, R3));
+	}
+	agg_emit_add(g, 1, R2);
+}
+
 /* Adds the value to what R0 points to. */
 static void add_value(struct cg *g, const struct ir_ins *i)
 {
@@ -115,6 +126,8 @@ static void add_value(struct cg *g, const struct ir_ins *i)
 			agg_emit_add(g, 0, cg_use(g, i->b, R2));
 		else
 			add_imm(g, 0, 1);
+		if (g->o->sums)
+			agg_emit_weighted(g, i);
 	}
 }
 

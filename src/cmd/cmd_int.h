@@ -100,6 +100,7 @@ bool opt_takes_value(const struct opt *o); /* as the next word, or behind '=' */
 	V(tune, "find the best setting of a PCIe device's tunables", TALLY_RIGHT_COUNT) \
 	V(dump, "print the packets of a PCIe trace, one per line", 0) \
 	V(report, "summarise a PCIe trace, or compare two", 0) \
+	V(serve, "run D programs as a service, and serve their metrics over HTTP", RIGHTS_ALL) \
 	V(export, "export a PCIe trace as CSV, JSON or Parquet; query it with SQL", 0)
 /* clang-format on */
 #define RIGHTS_ALL (TALLY_RIGHT_COUNT | TALLY_RIGHT_PROGRAM | TALLY_RIGHT_NAMES)
@@ -144,6 +145,8 @@ int output_suffix(const struct cmd_ctx *cx, const char *output, const char *verb
 /* What this returns becomes 1 with the first SIGINT, SIGTERM or SIGHUP; a later one ends the program. What the shell had
  * ignored stays ignored. */
 const volatile int *catch_signals(void);
+/* What this returns becomes 1 with each SIGHUP, which no longer ends the program. */
+volatile int *catch_reload(void);
 void catch_failed_writes(void); /* SIGPIPE, SIGXFSZ, from the start: a write tells */
 
 /* The passes that --dump takes, and what --on takes, of trace and of the other verbs; NULL past the last. */

@@ -38,6 +38,14 @@ static void on_signal(int sig)
 	interrupted = 1;
 }
 
+static volatile sig_atomic_t reload;
+
+static void on_reload(int sig)
+{
+	(void)sig;
+	reload = 1;
+}
+
 static void on_failed_write(int sig)
 {
 	(void)sig;
@@ -64,4 +72,10 @@ const volatile int *catch_signals(void)
 	for (size_t i = 0; i < COUNT(signals); i++)
 		signal_catch(signals[i], on_signal);
 	return &interrupted;
+}
+
+volatile int *catch_reload(void)
+{
+	signal_catch(SIGHUP, on_reload);
+	return &reload;
 }

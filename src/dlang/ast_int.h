@@ -111,9 +111,10 @@ struct d_sym {
 	const struct d_type **keys; /* one per element. AGG: the widest of all uses */
 	uint32_t nkeys;
 	/* AGG; in u->agg in the order of first use, which is its number in d_program.agg */
-	uint8_t fn;       /* enum agg_fn */
-	bool has_fn;      /* some clause assigns it */
-	uint32_t fn_line; /* of the last assignment typed so far, or 0 */
+	uint8_t fn;                      /* enum agg_fn */
+	bool has_fn;                     /* some clause assigns it */
+	const char **key_text, *comment; /* of the first clause that assigns it: d_agg has them */
+	uint32_t fn_line;                /* of the last assignment typed so far, or 0 */
 	bool value_signed;
 	struct lquantize lq;
 	struct llquantize llq;
@@ -225,6 +226,7 @@ struct d_node {
 	struct d_node *a, *b, *c;
 	struct d_node **arg;
 	uint32_t narg;
+	const char **key_text; /* N_AGG: the elements of its tuple as they are written */
 	struct d_sym *sym;
 };
 
@@ -343,7 +345,8 @@ struct d_desc {
 
 struct d_clausenode {
 	uint32_t line, source;
-	const char *text; /* d_clause.desc */
+	const char *text;    /* d_clause.desc */
+	const char *comment; /* that stands directly in front of it, as one line, or "" */
 	struct d_desc *descs;
 	struct d_node *pred; /* a scalar, or NULL */
 	struct d_stmt *stmts;

@@ -601,6 +601,10 @@ static int bind_aggregation(struct d_unit *u, struct d_stmt *s, struct d_node *a
 	s->agg = sym_get(u, SYM_AGG, agg->str, agg->line, true);
 	if (s->agg == NULL)
 		return -TALLY_ENOMEM;
+	if (!s->agg->has_fn) {
+		s->agg->key_text = agg->key_text;
+		s->agg->comment = u->cur_clause->comment;
+	}
 	s->agg->has_fn = true;
 	s->key = agg->arg;
 	s->nkeys = agg->narg;

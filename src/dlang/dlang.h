@@ -206,6 +206,8 @@ struct d_agg {
 	struct llquantize llq;
 	bool value_signed; /* value prints as signed (min, max, sum, avg of signed) */
 	uint32_t line;     /* of first use: order of printing at exit */
+	/* of the first clause that adds to it: the elements of the tuple as they are written, and the comment in front of it, or "" */
+	const char *const *key_text, *comment;
 };
 
 enum d_actkind {

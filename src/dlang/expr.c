@@ -9,6 +9,7 @@
 #include "dlang/parse_int.h"
 #include "dlang/type_int.h"
 
+#include <ctype.h>
 #include <string.h>
 
 int parse_enter(struct parser *ps)
@@ -118,15 +119,29 @@ static struct d_node *expr_leaf(struct parser *ps, enum n_kind kind)
 
 /* ---- lists --------------------------------------------------------------- */
 
+/* Keeps how the next element of an aggregation's tuple is written: from start to the token that follows it. */
+static int expr_keep_text(struct parser *ps, struct d_node *n, const char *start)
+{
+	const char *end = ps->tok.start, *text;
+	uint32_t at = n->narg, cap = n->narg; /* full, so that it grows; tuples are short */
+	while (end > start && isspace((unsigned char)end[-1]))
+		end--;
+	text = arena_strndup(&ps->u->arena, start, end > start ? (size_t)(end - start) : 0);
+	return text == NULL ? d_nomem(ps->u) : D_PUSH(ps->u, n->key_text, at, cap, text);
+}
+
 /* Assignment expressions up to `close`, which is taken; into n->arg. */
 static int expr_arguments(struct parser *ps, struct d_node *n, enum d_tok close)
 {
 	uint32_t cap = 0;
 	int rc = accept_token(ps, close);
 	while (rc == 0) {
+		const char *start = ps->tok.start;
 		struct d_node *arg = parse_assignment(ps);
 		if (arg == NULL)
 			return -TALLY_ESYNTAX;
+		if (n->kind == N_AGG && (rc = expr_keep_text(ps, n, start)) < 0)
+			return rc;
 		if (n->narg == D_MAX_ARGS)
 			return d_fail(ps->u, arg->line, D_PROTO_LEN, "more than %d arguments", D_MAX_ARGS);
 		if ((rc = expr_adopt_child(ps->u, n, arg)) < 0 || (rc = D_PUSH(ps->u, n->arg, n->narg, cap, arg)) < 0)

@@ -93,12 +93,26 @@ static int control_line(struct parser *ps)
 	return rc;
 }
 
+/* Comments that follow each other line by line are one. What stands behind something in its line is about that. */
+static void lex_keep_comment(struct parser *ps, const char *start)
+{
+	if (ps->comment == NULL && ps->at_line_start)
+		ps->comment = start;
+	ps->comment_end = ps->p;
+}
+
 int lex_space(struct parser *ps)
 {
+	bool empty_line = true; /* since the last newline nothing stood there */
+
+	ps->comment = NULL;
 	while (ps->p < ps->end) {
 		int rc = 0;
 		char c = *ps->p;
 		if (c == '\n') {
+			if (empty_line)
+				ps->comment = NULL;
+			empty_line = true;
 			ps->line++;
 			ps->p++;
 			ps->at_line_start = true;
@@ -108,9 +122,15 @@ int lex_space(struct parser *ps)
 			ps->p += 2;
 			ps->line++;
 		} else if (c == '/' && ps->p[1] == '*') {
+			const char *start = ps->p;
 			rc = block_comment(ps);
+			lex_keep_comment(ps, start);
+			empty_line = false;
 		} else if (c == '/' && ps->p[1] == '/') {
+			const char *start = ps->p;
 			ps->p += rest_of_line(ps);
+			lex_keep_comment(ps, start);
+			empty_line = false;
 		} else if (c == '#' && ps->at_line_start) {
 			rc = control_line(ps);
 		} else {

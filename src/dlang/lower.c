@@ -46,7 +46,9 @@ static int lower_agg(struct lw *l, const struct d_sym *s)
 			     .lq = s->lq,
 			     .llq = s->llq,
 			     .value_signed = s->value_signed,
-			     .line = s->line };
+			     .line = s->line,
+			     .key_text = s->key_text,
+			     .comment = s->comment ? s->comment : "" };
 	a->keys = arena_alloc(&l->u->arena, (s->nkeys + 1) * sizeof(*a->keys));
 	if (!a->keys)
 		return -1;

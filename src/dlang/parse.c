@@ -226,6 +226,26 @@ static int parse_body(struct parser *ps, struct d_clausenode *c)
 	return 0;
 }
 
+/* The comment that lex_space() passed last, without its marks, as one line; "" if there is none, NULL without memory. */
+static const char *parse_comment(const struct parser *ps)
+{
+	struct buf b = { 0 };
+	const char *text;
+
+	for (const char *p = ps->comment; p != NULL && p < ps->comment_end;) {
+		size_t n = strcspn(p, " \t\r\n");
+
+		if (p + n > ps->comment_end)
+			n = (size_t)(ps->comment_end - p);
+		if (n != 0 && strspn(p, "/*") < n)
+			buf_printf(&b, "%s%.*s", b.n != 0 ? " " : "", (int)n, p);
+		p += n != 0 ? n : 1;
+	}
+	text = b.failed ? NULL : arena_strndup(&ps->u->arena, b.n != 0 ? b.p : "", b.n);
+	buf_free(&b);
+	return text;
+}
+
 static int parse_clause(struct parser *ps, const char *word, uint32_t len)
 {
 	struct d_clausenode *c = arena_alloc(&ps->u->arena, sizeof(*c));
@@ -234,6 +254,9 @@ static int parse_clause(struct parser *ps, const char *word, uint32_t len)
 	c->line = ps->line;
 	c->source = ps->u->cur_source;
 	c->of_library = ps->u->in_library;
+	c->comment = parse_comment(ps);
+	if (c->comment == NULL)
+		return d_nomem(ps->u);
 	int rc = parse_descriptions(ps, c, word, len);
 	if (rc < 0)
 		return rc;

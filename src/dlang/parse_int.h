@@ -67,13 +67,15 @@ struct parser {
 	struct d_unit *u;
 	const char *p, *end; /* end points at a NUL */
 	uint32_t line;
-	bool in_predicate;       /* a '/' may be the end of the predicate */
-	bool at_line_start;      /* only blanks since the newline: '#' is control */
-	bool any_type;           /* an unknown name is taken for a type's */
-	bool declares;           /* no expression can stand here */
-	bool measured;           /* behind sizeof( */
-	bool in_prototype;       /* parameters of a function */
-	bool open_array;         /* an array may have no elements: of a member, or of what only C knows */
+	bool in_predicate;  /* a '/' may be the end of the predicate */
+	bool at_line_start; /* only blanks since the newline: '#' is control */
+	bool any_type;      /* an unknown name is taken for a type's */
+	bool declares;      /* no expression can stand here */
+	bool measured;      /* behind sizeof( */
+	bool in_prototype;  /* parameters of a function */
+	bool open_array;    /* an array may have no elements: of a member, or of what only C knows */
+	const char *comment,
+		*comment_end;    /* what lex_space() passed last, unless an empty line stands behind it; or NULL */
 	struct d_params *params; /* where the names of a tuple's elements go, or NULL */
 	struct d_token tok;
 };

@@ -128,6 +128,8 @@ void k_quiet(struct k_run *k, bool on);
  * descriptor is readable, a timer ticked, or timeout_ms (-1: for ever) passed. 1: something happened; 0: the time
  * passed or a signal came; -TALLY_EIO, -TALLY_ENOMEM. Less than enough may lie in the rings: drain after every wait. */
 int k_wait(struct k_run *k, int timeout_ms);
+/* A descriptor that is readable when k_wait() would not wait, but for what lies in rings unannounced; it is k's. -TALLY_EIO. */
+int k_wait_fd(struct k_run *k);
 int k_watch_fd(struct k_run *k, int fd); /* an extra descriptor that ends the wait when readable */
 /* Hands every record that was waiting at the call to sink, in the order of their times, of equal ones the control
  * ring's first. `ring` is the CPU, or ncpus for the control ring. */

@@ -165,13 +165,21 @@ static int wait_slice(struct k_run *k, int *left, bool *over)
 	return n == 0 && k->tasks ? k_tasks_waiting(k->tasks) : n;
 }
 
-int k_wait(struct k_run *k, int timeout_ms)
+int k_wait_fd(struct k_run *k)
 {
-	bool over = false;
 	int rc = watch_parts(k);
 
 	if (rc == 0 && k->epoll < 0 && (k->epoll = epoll_create1(EPOLL_CLOEXEC)) < 0)
 		rc = -TALLY_EIO;
+	return rc < 0 ? rc : k->epoll;
+}
+
+int k_wait(struct k_run *k, int timeout_ms)
+{
+	bool over = false;
+	int rc = k_wait_fd(k);
+
+	rc = rc < 0 ? rc : 0;
 	if (rc == 0 && timeout_ms != 0)
 		rc = rings_waiting(k);
 	while (rc == 0 && !over)

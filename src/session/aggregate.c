@@ -189,8 +189,13 @@ static int fill_buckets(struct tally_trace *t, struct view *w, const struct agg_
 		const struct cell *c = &s->snap->cell[i];
 		const struct an_row *r = &w->agg.row[c->row];
 
-		if (!c->gone && c->row < w->agg.nrows && bucket_of(s->def, c) < r->nbuckets)
-			((int64_t *)r->bucket)[bucket_of(s->def, c)] += (int64_t)c->shown[0];
+		if (c->gone || c->row >= w->agg.nrows || bucket_of(s->def, c) >= r->nbuckets)
+			continue;
+		((int64_t *)r->bucket)[bucket_of(s->def, c)] += (int64_t)c->shown[0];
+		if (s->words > 1) { /* TALLY_TRACE_SUMS */
+			w->agg.row[c->row].n += (int64_t)c->shown[0];
+			w->agg.row[c->row].sum += (int64_t)c->shown[1];
+		}
 	}
 	return rc;
 }
@@ -429,6 +434,48 @@ void aggs_close(struct tally_trace *t)
 	t->agg = NULL;
 }
 
+static int64_t bucket_least(const struct d_agg *def, uint32_t b)
+{
+	return def->fn == AGG_QUANTIZE  ? quantize_least(b) :
+	       def->fn == AGG_LQUANTIZE ? lquantize_least(&def->lq, b) :
+					  llquantize_least(&def->llq, b);
+}
+
+/* The greatest value of each bucket but the last. */
+static const int64_t *bucket_lasts(struct arena *a, const struct d_agg *def, uint32_t n)
+{
+	int64_t *last = arena_alloc(a, (n + 1) * sizeof(*last));
+
+	for (uint32_t b = 0; last && b < n; b++)
+		last[b] = bucket_least(def, b + 1) - 1;
+	return last;
+}
+
+int aggs_each(struct tally_trace *t, int (*each)(void *arg, const struct tally_aggregation *a), void *arg)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc >= 0 && i < t->prog->naggs; i++) {
+		const struct d_agg *def = &t->prog->agg[i];
+		struct tally_aggregation g = { .name = def->name,
+					       .function = an_agg_function(def->fn),
+					       .key = def->key_text,
+					       .nkeys = def->nkeys,
+					       .comment = def->comment };
+		struct arena a = { 0 };
+
+		for (uint32_t k = 0; k < def->nkeys; k++)
+			g.has_stack |= def->keys[k].kind == SLOT_KSTACK || def->keys[k].kind == SLOT_USTACK;
+		if (is_histogram(def->fn)) {
+			g.nlast = bucket_count(def) - 1;
+			g.last = bucket_lasts(&a, def, g.nlast);
+		}
+		rc = a.failed ? trace_nomem(t) : each(arg, &g);
+		arena_free(&a);
+	}
+	return rc < 0 ? rc : 0;
+}
+
 /* ---- walk ---------------------------------------------------------------------------------- */
 
 static bool key_text(struct arena *a, const struct an_value *v, struct tally_key *k)
@@ -473,13 +520,16 @@ static int row_buckets(struct arena *a, const struct d_agg *def, const struct an
 	return 0;
 }
 
-static int walk_row(const struct d_agg *def, const struct an_agg *agg, const struct an_row *r,
+static int walk_row(const struct d_agg *def, uint32_t number, const struct an_agg *agg, const struct an_row *r,
 		    int (*row)(void *arg, const struct tally_row *r), void *arg)
 {
 	struct tally_row out = { .name = def->name,
 				 .function = an_agg_function(def->fn),
 				 .nkeys = r->nkeys,
-				 .value = an_agg_value(agg, r) };
+				 .aggregation = number,
+				 .value = an_agg_value(agg, r),
+				 .sum = def->fn == AGG_AVG || is_histogram(def->fn) ? r->sum : 0,
+				 .count = def->fn == AGG_AVG || is_histogram(def->fn) ? r->n : 0 };
 	struct arena a = { 0 };
 	struct tally_key *key = arena_alloc(&a, (r->nkeys + 1) * sizeof(*key));
 	int rc = key ? row_buckets(&a, def, r, &out) : -TALLY_ENOMEM;
@@ -507,7 +557,7 @@ int aggs_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_ro
 			return trace_fail(t, -rc, "%s", tally_strerror(rc));
 		an_agg_sort(&w.agg, &sort);
 		for (uint32_t r = 0; rc >= 0 && r < w.agg.nrows; r++)
-			rc = walk_row(&t->prog->agg[i], &w.agg, &w.agg.row[r], row, arg);
+			rc = walk_row(&t->prog->agg[i], i, &w.agg, &w.agg.row[r], row, arg);
 		view_close(&w);
 		snapshot_drop(&t->agg[i]);
 	}

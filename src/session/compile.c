@@ -530,6 +530,7 @@ int compile_image(struct tally_trace *t)
 		.one_cpu = t->opt.v[OPT_cpu] != UINT32_MAX,
 		.cpu = (uint32_t)t->opt.v[OPT_cpu],
 		.follow_forks = t->opt.v[OPT_followforks],
+		.sums = t->o.flags & TALLY_TRACE_SUMS,
 		.temporal = t->kind == &engine_kernel && t->opt.v[OPT_temporal],
 		.pid_ns = t->kind == &engine_kernel && k_in_pidns(&dev, &ino),
 	};

@@ -90,20 +90,14 @@ static void drops_report_cpus(struct tally_trace *t, const struct img_drops *now
 	t->spec_drops_told = t->spec_drops;
 }
 
-int drops_report(struct tally_trace *t)
+/* The drops and firings of all programs, for each of ncpus CPUs; from mem_alloc. */
+static int drops_sum(struct tally_trace *t, int map, uint32_t ncpus, struct img_drops **ret)
 {
-	uint32_t ncpus = t->eng->ops->maps(t->eng).ncpus;
-	struct img_drops *sum, *one;
-	int rc = 0, map = image_map(t, IMG_DROPS, 0);
+	struct img_drops *sum = mem_alloc((2ull * ncpus + 1) * sizeof(*sum)), *one = sum ? sum + ncpus : NULL;
+	int rc = 0;
 
-	if (map < 0)
-		return 0;
-	if (!t->drops)
-		t->drops = mem_alloc(ncpus * sizeof(*t->drops));
-	sum = t->drops ? mem_alloc(2ull * ncpus * sizeof(*sum)) : NULL;
 	if (!sum)
 		return trace_nomem(t);
-	one = sum + ncpus;
 	for (uint32_t p = 0; rc >= 0 && p < t->img->map[map].max_entries; p++) {
 		rc = read_drops(t, map, p, one);
 		for (uint32_t cpu = 0; rc >= 0 && cpu < ncpus; cpu++) {
@@ -111,12 +105,59 @@ int drops_report(struct tally_trace *t)
 			CPU_DROPS(X)
 			ALL_DROPS(X)
 #undef X
+			sum[cpu].firings += one[cpu].firings;
 		}
 	}
-	if (rc >= 0)
-		drops_report_cpus(t, sum, ncpus);
+	if (rc < 0) {
+		mem_free(sum);
+		return trace_fail(t, -rc, "failed to read drops: %s", tally_strerror(rc));
+	}
+	*ret = sum;
+	return 0;
+}
+
+int drops_report(struct tally_trace *t)
+{
+	uint32_t ncpus = t->eng->ops->maps(t->eng).ncpus;
+	struct img_drops *sum;
+	int rc, map = image_map(t, IMG_DROPS, 0);
+
+	if (map < 0)
+		return 0;
+	if (!t->drops)
+		t->drops = mem_alloc((ncpus + 1) * sizeof(*t->drops));
+	if (!t->drops)
+		return trace_nomem(t);
+	rc = drops_sum(t, map, ncpus, &sum);
+	if (rc < 0)
+		return rc;
+	drops_report_cpus(t, sum, ncpus);
 	mem_free(sum);
-	return rc < 0 ? trace_fail(t, -rc, "failed to read drops: %s", tally_strerror(rc)) : 0;
+	return 0;
+}
+
+int drops_each(struct tally_trace *t, int (*each)(void *arg, const char *kind, uint64_t count), void *arg)
+{
+	const uint32_t ncpus = t->eng->ops->maps(t->eng).ncpus;
+	const int map = image_map(t, IMG_DROPS, 0);
+	struct img_drops *sum = NULL, all = { 0 };
+	int rc = map < 0 ? 0 : drops_sum(t, map, ncpus, &sum);
+
+	for (uint32_t cpu = 0; sum && cpu < ncpus; cpu++) {
+#define X(member, tag, words, more, kind) all.member += sum[cpu].member;
+		CPU_DROPS(X)
+		ALL_DROPS(X)
+#undef X
+		all.firings += sum[cpu].firings;
+	}
+	mem_free(sum);
+#define X(member, tag, words, more, kind) rc = rc < 0 ? rc : each(arg, kind, all.member);
+	CPU_DROPS(X)
+	ALL_DROPS(X)
+#undef X
+	rc = rc < 0 ? rc : each(arg, "speculative", t->spec_drops);
+	rc = rc < 0 ? rc : each(arg, "firings", all.firings);
+	return rc < 0 ? rc : 0;
 }
 
 /* ---- losses ------------------------------------------------------------------------ */
@@ -174,7 +215,7 @@ int losses_take(struct tally_trace *t)
 	if (!t->eng->k || map < 0)
 		return 0;
 	rc = k_accounts(t->eng->k, &a, &n, &t->err);
-	fired = mem_alloc(ncpus * sizeof(*fired));
+	fired = mem_alloc((ncpus + 1) * sizeof(*fired));
 	if (!fired)
 		rc = -TALLY_ENOMEM;
 	if (rc >= 0 && n)
@@ -206,14 +247,10 @@ void mappings_report(struct tally_trace *t)
 {
 	if (!t->sym)
 		return;
-	if (t->eng && t->eng->k && t->prog->uses_user_symbols && !t->watched_ns)
-		trace_note(
-			t,
-			"user addresses have the names of what was mapped when they were looked up: this kernel does not tell when code is unmapped (that needs its BTF and the tracepoints of mmap_lock)");
 	report_nameless(t, sym_gone(t->sym), "mapping", "the mapping was gone before it could be seen");
 	report_nameless(t, sym_forgotten(t->sym), "forgotten",
 			"the mapping was seen, but so many came and went since that it is no longer kept");
-	report_nameless(t, sym_unread(t->sym), "file", "the file was changed or removed before it could be read");
+	report_nameless(t, sym_unread(t->sym), "file", "the file was written to or removed before it could be read");
 	report_nameless(t, sym_unreached(t->sym), "unreached",
 			"the process ended before the file could be reached under its root directory");
 	report_nameless(t, sym_ambiguous(t->sym), "perfmap",

@@ -181,6 +181,7 @@ int aggs_printa(struct tally_trace *t, const struct d_action *a);
 int aggs_clear(struct tally_trace *t, uint32_t agg);
 int aggs_trunc(struct tally_trace *t, uint32_t agg, bool all, int64_t n);
 int aggs_print_rest(struct tally_trace *t); /* at exit */
+int aggs_each(struct tally_trace *t, int (*each)(void *arg, const struct tally_aggregation *a), void *arg);
 int aggs_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg);
 
 /* ---- the trace -------------------------------------------------------------------- */
@@ -363,7 +364,9 @@ int slot_values(struct tally_trace *t, struct arena *a, const struct slot *s, ui
 
 /* ---- losses.c ------------------------------------------------------------------------------- */
 int drops_report(struct tally_trace *t); /* what came since the last call */
-int losses_take(struct tally_trace *t);  /* once, after the events were stopped */
+/* The sum over CPUs of each kind, and of the firings, since the beginning. */
+int drops_each(struct tally_trace *t, int (*each)(void *arg, const char *kind, uint64_t count), void *arg);
+int losses_take(struct tally_trace *t); /* once, after the events were stopped */
 /* What the events of a probe counted, in n accounts, against its firings on each CPU. */
 int losses_add(struct tally_trace *t, const struct probe *p, const struct k_account *a, uint32_t n,
 	       const struct img_drops *fired, uint32_t ncpus);

@@ -18,7 +18,7 @@
 #define FLUSH_BYTES (64u << 10)
 #define KNOWN_FLAGS                                                                              \
 	(TALLY_TRACE_DESTRUCTIVE | TALLY_TRACE_EMPTY_OK | TALLY_TRACE_VM | TALLY_TRACE_VERBOSE | \
-	 TALLY_TRACE_TERMINAL | TALLY_TRACE_HARMLESS | TALLY_TRACE_COMPAT | TALLY_TRACE_UNNUMBERED)
+	 TALLY_TRACE_TERMINAL | TALLY_TRACE_HARMLESS | TALLY_TRACE_COMPAT | TALLY_TRACE_UNNUMBERED | TALLY_TRACE_SUMS)
 
 /* ---- how answers and errors leave ---------------------------------------- */
 
@@ -459,6 +459,33 @@ int tally_trace_walk(struct tally_trace *t, int (*row)(void *arg, const struct t
 	int rc = trace_enter(t, ST_RUNNING, ST_STOPPED);
 
 	return rc < 0 ? rc : aggs_walk(t, row, arg);
+}
+
+int tally_trace_aggregations(struct tally_trace *t, int (*each)(void *arg, const struct tally_aggregation *a),
+			     void *arg)
+{
+	int rc = trace_enter(t, ST_COMPILED, ST_STOPPED);
+
+	return rc < 0 ? rc : aggs_each(t, each, arg);
+}
+
+int tally_trace_fd(struct tally_trace *t)
+{
+	int rc = trace_enter(t, ST_RUNNING, ST_STOPPED);
+
+	if (rc < 0)
+		return rc;
+	if (!t->eng->k)
+		return trace_fail(t, TALLY_ENOTSUP, "a run in user space has no descriptor to wait for");
+	rc = k_wait_fd(t->eng->k);
+	return rc < 0 ? trace_fail(t, -rc, "failed to wait: %s", tally_strerror(rc)) : rc;
+}
+
+int tally_trace_drops(struct tally_trace *t, int (*each)(void *arg, const char *kind, uint64_t count), void *arg)
+{
+	int rc = trace_enter(t, ST_RUNNING, ST_STOPPED);
+
+	return rc < 0 ? rc : drops_each(t, each, arg);
 }
 
 int tally_trace_losses(struct tally_trace *t, int (*each)(void *arg, const struct tally_loss *l), void *arg)

@@ -1,0 +1,64 @@
+/*
+ * tally/serve.h: D programs as a service, and what they count over HTTP, in the formats of Prometheus.
+ *
+ *	tally_serve_open      a handle, nothing listens yet
+ *	tally_serve_program   a file with a D program, once or more; or _directory
+ *	tally_serve_check     compiles them and says which metrics there will be; or
+ *	tally_serve_run       listens, arms the probes, answers, until `stop` is set
+ *	tally_serve_close
+ *
+ * Aggregations become metrics: count() is a counter, sum() min() max() stddev() are gauges, avg() is a summary, quantize()
+ * and its like are histograms. Each element of the tuple is a label. Programs come from files alone, never over HTTP.
+ *
+ * A handle belongs to one thread. The library prints nothing; `note` gets what a log should have.
+ */
+#ifndef TALLY_SERVE_H
+#define TALLY_SERVE_H
+
+#include <tally/tally.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TALLY_SERVE_PORT 7347 /* outside the ranges that exporters of Prometheus have shared out */
+#define TALLY_SERVE_SERIES 1000
+
+struct tally_serve; /* opaque: made by _open, dead after _close */
+
+struct tally_serve_opts {
+	size_t size; /* sizeof at the caller: lets us grow */
+	const char
+		*listen; /* "ADDRESS:PORT" of the loopback network; port 0: any; NULL: 127.0.0.1 and TALLY_SERVE_PORT */
+	tally_write_fn *note;         /* whole lines without a newline at their end; NULL: dropped */
+	void *arg;                    /* for note and clock */
+	uint64_t (*clock)(void *arg); /* nanoseconds since 1970; not NULL */
+	const volatile int *stop;     /* set, by a signal handler too, when the service is to end; NULL */
+	volatile int *reload;         /* set when the programs are to be read again, and cleared then; NULL */
+	uint32_t series, flags;       /* most series of an aggregation, 0: TALLY_SERVE_SERIES; flags: 0 */
+};
+
+/* -TALLY_ENOMEM, -TALLY_EINVAL: unknown bytes in opts, no clock, or `listen` is no address of the loopback network. *ret is made
+ * also then, for its words. */
+TALLY_API int tally_serve_open(struct tally_serve **ret, const struct tally_serve_opts *opts);
+TALLY_API void tally_serve_close(struct tally_serve *s); /* NULL is fine */
+/* The words of the last call that failed; "" when none has. */
+TALLY_API const char *tally_serve_error(const struct tally_serve *s);
+
+/* The file is read by _check, _run and at each reload; whoever may write it, other than root and this process's user, is refused. The
+ * name without directory and ".d" is the program's. -TALLY_EINVAL: another program has that name. */
+TALLY_API int tally_serve_program(struct tally_serve *s, const char *path);
+/* All files *.d of a directory, which is looked at again at each reload. -TALLY_EIO: it can't be read. */
+TALLY_API int tally_serve_directory(struct tally_serve *s, const char *path);
+
+/* Compiles the programs and hands a line for each metric to `out`. The number of programs that do not compile; -TALLY_ENOMEM, ... */
+TALLY_API int tally_serve_check(struct tally_serve *s, tally_write_fn *out, void *arg);
+/* Listens until stop. A program that fails does not end it: tally_up is 0 then, and /status has the reason. -TALLY_ENOTSUP:
+ * libmicrohttpd is not installed; -TALLY_EBUSY: the port is taken; -TALLY_EIO; -TALLY_EPERM. */
+TALLY_API int tally_serve_run(struct tally_serve *s);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,159 @@
+/*
+ * serve.c: `tally serve`, D programs as a service whose aggregations are metrics.
+ *
+ * The log is stderr, a line for what happens; systemd's journal takes it from there.  SIGHUP reads the programs again,
+ * SIGTERM ends the service.
+ */
+#include <string.h>
+#include <time.h>
+
+#include <tally/serve.h>
+
+#include "cmd/cmd_int.h"
+
+#define PROGRAMS_DIRECTORY TALLY_SYSCONFDIR "/tally/serve.d"
+#define FILES_MOST 256u
+
+struct serve {
+	struct cmd_ctx *cx; /* first: the options take it */
+	struct tally_serve_opts o;
+	const char *file[FILES_MOST], *directory;
+	uint32_t nfiles;
+	bool check;
+	int status; /* of a write */
+};
+
+static int take_file(void *state, const char *value)
+{
+	struct serve *c = state;
+
+	if (c->nfiles == FILES_MOST)
+		return refuse_usage(c->cx, "-s can be given %u times at most", FILES_MOST);
+	c->file[c->nfiles++] = value;
+	return GO_ON;
+}
+
+static int take_extended(void *state, const char *value)
+{
+	struct serve *c = state;
+	uint64_t n;
+
+	if (strncmp(value, "maxseries=", 10) != 0)
+		return refuse_usage(c->cx, "-x: unknown option '%s' (expected maxseries=N)", value);
+	if (!text_u64(value + 10, &n) || n < 1 || n > 1000000)
+		return refuse_usage(c->cx, "-x maxseries: invalid value '%s' (expected 1 to 1000000)", value + 10);
+	c->o.series = (uint32_t)n;
+	return GO_ON;
+}
+
+static const struct opt options[] = {
+	{ 's', "script", "FILE", "a D program; more than one -s is possible", OPT_STEP(take_file) },
+	{ 'd', "directory", "DIR", "all D programs *.d of a directory (default: " PROGRAMS_DIRECTORY ")",
+	  OPT_ONCE(struct serve, directory) },
+	{ 0, "listen", "ADDRESS", "loopback address and port (default 127.0.0.1:7347)",
+	  OPT_ONCE(struct serve, o.listen) },
+	{ 'x', NULL, "maxseries=N", "most series of an aggregation (default 1000); other keys become one series",
+	  OPT_STEP(take_extended) },
+	{ 0, "check", NULL, "compile the programs, print which metrics there will be, and exit",
+	  OPT_TRUE(struct serve, check) },
+	{ 'h', "help", NULL, "show this help", OPT_HELP },
+};
+
+const struct opts *cmd_serve_opts(void)
+{
+	static const struct opts o = {
+		.verb = "serve",
+		.usage = "[option]...",
+		.intro =
+			"Runs D programs until SIGTERM or SIGINT, and answers HTTP: /metrics has their aggregations as metrics\n"
+			"for Prometheus (text 0.0.4 and OpenMetrics 1.0.0), /status says how the programs fare. SIGHUP reads\n"
+			"the files again; programs that did not change count on. Only files that nobody but root and this\n"
+			"user may write are taken.\n",
+		.outro =
+			"\nExamples:\n"
+			"  tally serve --check -s examples/faults.d\n"
+			"  tally serve -s examples/faults.d -s examples/calls.d --listen 127.0.0.1:7347\n"
+			"  curl http://127.0.0.1:7347/metrics\n"
+			"\nExit status: 0 ended by a signal, or all programs compile; 1 it failed, or a program does not compile; 2 invalid options; 3 not supported; 4 not permitted.\n",
+		.opt = options,
+		.n = COUNT(options),
+	};
+	return &o;
+}
+
+static int serve_put_note(void *arg, const char *text, size_t n)
+{
+	const struct serve *c = arg;
+
+	complain(c->cx, "%.*s", (int)n, text);
+	return 0;
+}
+
+static int serve_put_line(void *arg, const char *text, size_t n)
+{
+	struct serve *c = arg;
+	struct buf b = { 0 };
+
+	buf_put(&b, text, n);
+	c->status = print(c->cx, &b);
+	return c->status == ST_OK ? 0 : -TALLY_EIO;
+}
+
+static uint64_t serve_clock(void *arg)
+{
+	struct timespec t;
+
+	(void)arg;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static int serve_failed(const struct serve *c, const struct tally_serve *s, int rc)
+{
+	const char *words = tally_serve_error(s);
+
+	complain(c->cx, "%s", *words ? words : tally_strerror(rc));
+	return rc == -TALLY_ENOTSUP ? ST_NOTSUP : rc == -TALLY_EPERM ? ST_NOPERM : ST_FAILED;
+}
+
+static int serve_programs(struct serve *c, struct tally_serve *s)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc >= 0 && i < c->nfiles; i++)
+		rc = tally_serve_program(s, c->file[i]);
+	if (rc >= 0 && (c->directory || !c->nfiles))
+		rc = tally_serve_directory(s, c->directory ? c->directory : PROGRAMS_DIRECTORY);
+	return rc;
+}
+
+int cmd_serve(struct cmd_ctx *cx, int argc, char **argv)
+{
+	struct serve c = { .cx = cx };
+	struct tally_serve *s = NULL;
+	int first, status = opts_parse(cx, cmd_serve_opts(), &c, argc, argv, &first), rc;
+
+	if (status != GO_ON)
+		return status;
+	if (first < argc)
+		return opts_refuse(cx, cmd_serve_opts(), "unexpected argument '%s': programs are given by -s",
+				   argv[first]);
+	c.o.size = sizeof(c.o);
+	c.o.note = serve_put_note;
+	c.o.clock = serve_clock;
+	c.o.arg = &c;
+	c.o.stop = catch_signals();
+	c.o.reload = catch_reload();
+	rc = tally_serve_open(&s, &c.o);
+	if (rc < 0) {
+		status = s ? serve_failed(&c, s, rc) : ST_FAILED;
+		tally_serve_close(s);
+		return rc == -TALLY_EINVAL ? ST_USAGE : status;
+	}
+	rc = serve_programs(&c, s);
+	if (rc >= 0)
+		rc = c.check ? tally_serve_check(s, serve_put_line, &c) : tally_serve_run(s);
+	status = c.status ? c.status : rc < 0 ? serve_failed(&c, s, rc) : rc > 0 ? ST_FAILED : ST_OK;
+	tally_serve_close(s);
+	return status;
+}

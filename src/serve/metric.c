@@ -1,0 +1,524 @@
+/*
+ * metric.c: an aggregation as a metric.
+ *
+ * An aggregation is what Prometheus calls a family: one name and type, and a
+ * series for each key.  What differs is how long a series lives and how many there may
+ * be.  A key of D costs a row in a map; a series costs memory in every store that
+ * scrapes us, for months.  So a metric has at most so many series.  Those that
+ * were there first stay, since a counter that comes and goes is of no use to a
+ * reader; all other keys are one series with the label other="true", and are counted.
+ *
+ * A counter that clear() or trunc() sets back begins anew, and says so: _created moves.
+ *
+ * The base units of Prometheus are seconds: an aggregation whose name ends in _ns, _us or _ms is divided, and its name ends in
+ * _seconds.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "serve/serve_int.h"
+
+#define BUCKETS_MOST 256u /* each is a series in every store that scrapes us */
+
+struct metric_series {
+	uint64_t created_ns;
+	bool seen; /* in the reading at hand */
+	/* as it was read last, or for `other` what was read so far */
+	int64_t value, sum, count;
+	int64_t *bucket;
+};
+
+static const struct {
+	const char *function;
+	enum metric_type type;
+	enum metric_fold fold;
+} metric_functions[] = {
+	{ "count", METRIC_COUNTER, FOLD_ADD },
+	{ "sum", METRIC_GAUGE, FOLD_ADD },
+	{ "avg", METRIC_SUMMARY, FOLD_ADD },
+	{ "min", METRIC_GAUGE, FOLD_MIN },
+	{ "max", METRIC_GAUGE, FOLD_MAX },
+	{ "stddev", METRIC_GAUGE, FOLD_NONE },
+	{ "quantize", METRIC_HISTOGRAM, FOLD_ADD },
+	{ "lquantize", METRIC_HISTOGRAM, FOLD_ADD },
+	{ "llquantize", METRIC_HISTOGRAM, FOLD_ADD },
+};
+
+static const struct {
+	const char *suffix;
+	double scale;
+} metric_units[] = { { "_ns", 1e9 }, { "_us", 1e6 }, { "_ms", 1e3 } };
+
+/* ---- names ----------------------------------------------------------------------- */
+
+static bool metric_ends_in(const char *s, size_t n, const char *suffix)
+{
+	return n > strlen(suffix) && !memcmp(s + n - strlen(suffix), suffix, strlen(suffix));
+}
+
+/* "tally_" and the aggregation's name, or the program's if it has none; the unit instead of its suffix. */
+static int metric_set_name(struct metric *m, const char *program, const char *aggregation)
+{
+	struct buf b = { 0 };
+	const char *name = *aggregation ? aggregation : program;
+	size_t n = strlen(name);
+
+	m->scale = 1;
+	m->unit = "";
+	for (size_t i = 0; i < COUNT(metric_units); i++)
+		if (metric_ends_in(name, n, metric_units[i].suffix)) {
+			m->scale = metric_units[i].scale;
+			m->unit = "seconds";
+			n -= strlen(metric_units[i].suffix);
+		}
+	if (metric_ends_in(name, n, "_total")) /* only counters may have it */
+		n -= strlen("_total");
+	buf_puts(&b, "tally_");
+	format_identifier(&b, name, n);
+	if (*m->unit)
+		buf_puts(&b, "_seconds");
+	m->name = b.failed ? NULL : mem_strdup(b.p);
+	buf_free(&b);
+	return m->name ? 0 : -TALLY_ENOMEM;
+}
+
+/* What an element of a tuple is called: the last name in it that is no argument, "requester" of args[0]->requester, "ufunc" of
+ * ufunc(arg1). */
+static void metric_put_label(struct buf *to, const char *text)
+{
+	size_t n = strcspn(text, "(");
+	const char *start = text;
+
+	if (text[n] == '(' && n == 0) /* a cast or parentheses: all of it */
+		n = strlen(text);
+	for (size_t i = 0; i < n; i++)
+		if (text[i] == '.' || text[i] == '`' || (text[i] == '>' && i && text[i - 1] == '-'))
+			start = text + i + 1;
+	n -= (size_t)(start - text);
+	format_identifier(to, start, n);
+}
+
+static bool metric_label_is_taken(const struct metric *m, const char *name)
+{
+	static const char *const ours[] = { "program", "other", "le", "quantile" };
+
+	for (size_t i = 0; i < COUNT(ours); i++)
+		if (!strcmp(name, ours[i]))
+			return true;
+	for (uint32_t i = 0; i < m->nlabels; i++)
+		if (!strcmp(name, m->label[i]))
+			return true;
+	return !strncmp(name, "__", 2);
+}
+
+static int metric_set_labels(struct metric *m, const struct tally_aggregation *a)
+{
+	struct buf b = { 0 };
+	size_t plain;
+
+	m->label = mem_alloc((a->nkeys + 1) * sizeof(*m->label));
+	if (!m->label)
+		return -TALLY_ENOMEM;
+	for (uint32_t k = 0; k < a->nkeys; k++) {
+		buf_clear(&b);
+		metric_put_label(&b, a->key[k]);
+		plain = b.n;
+		for (uint32_t n = 2; !b.failed && metric_label_is_taken(m, b.p); n++) {
+			b.p[b.n = plain] = '\0';
+			buf_printf(&b, "_%u", n);
+		}
+		m->label[k] = b.failed ? NULL : mem_strdup(b.p);
+		if (!m->label[k])
+			break;
+		m->nlabels++;
+	}
+	buf_free(&b);
+	return m->nlabels == a->nkeys ? 0 : -TALLY_ENOMEM;
+}
+
+/* The comment in front of the clause, or what the expression says. */
+static int metric_set_help(struct metric *m, const struct tally_aggregation *a)
+{
+	struct buf b = { 0 };
+
+	if (*a->comment) {
+		buf_puts(&b, a->comment);
+	} else {
+		buf_printf(&b, "%s() of @%s", a->function, a->name);
+		for (uint32_t k = 0; k < a->nkeys; k++)
+			buf_printf(&b, "%s%s", k ? ", " : " by ", a->key[k]);
+	}
+	m->help = b.failed ? NULL : mem_strdup(b.p);
+	buf_free(&b);
+	return m->help ? 0 : -TALLY_ENOMEM;
+}
+
+int metric_open(struct metric *m, const char *program, const struct tally_aggregation *a, uint32_t most, struct err *e)
+{
+	int rc = 0;
+
+	if (a->has_stack)
+		return err_set(e, TALLY_ENOTSUP,
+			       "@%s has a stack in its key: stacks are no labels, and become no metric", a->name);
+	if (a->nlast > BUCKETS_MOST)
+		return err_set(e, TALLY_ENOTSUP, "@%s has %u buckets: a metric has at most %u", a->name, a->nlast + 1,
+			       BUCKETS_MOST);
+	for (size_t i = 0; i < COUNT(metric_functions); i++)
+		if (!strcmp(a->function, metric_functions[i].function)) {
+			m->type = metric_functions[i].type;
+			m->fold = metric_functions[i].fold;
+		}
+	m->most = most;
+	if (a->nlast) {
+		m->last = mem_alloc(a->nlast * sizeof(*m->last));
+		rc = m->last ? 0 : -TALLY_ENOMEM;
+		if (m->last)
+			memcpy(m->last, a->last, a->nlast * sizeof(*m->last));
+		m->nlast = a->nlast;
+		m->first = a->nlast;
+	}
+	rc = rc < 0 ? rc : metric_set_name(m, program, a->name);
+	rc = rc < 0 ? rc : metric_set_labels(m, a);
+	rc = rc < 0 ? rc : metric_set_help(m, a);
+	if (rc < 0) {
+		metric_close(m);
+		return err_oom(e);
+	}
+	return 0;
+}
+
+/* ---- series ---------------------------------------------------------------------- */
+
+static void series_free(struct metric_series *s)
+{
+	if (s)
+		mem_free(s->bucket);
+	mem_free(s);
+}
+
+static struct metric_series *series_new(const struct metric *m)
+{
+	struct metric_series *s = mem_alloc(sizeof(*s));
+
+	if (s && m->nlast)
+		s->bucket = mem_alloc((m->nlast + 1) * sizeof(*s->bucket));
+	if (s && m->nlast && !s->bucket) {
+		mem_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+static void metric_forget_series(struct metric *m)
+{
+	const void *key;
+	size_t i = 0, len;
+	void *val;
+
+	while (map_next(&m->series, &i, &key, &len, &val))
+		series_free(val);
+	map_free(&m->series);
+	m->nseries = 0;
+}
+
+void metric_close(struct metric *m)
+{
+	metric_forget_series(m);
+	series_free(m->other);
+	for (uint32_t i = 0; i < m->nlabels; i++)
+		mem_free(m->label[i]);
+	mem_free(m->label);
+	mem_free(m->name);
+	mem_free(m->help);
+	mem_free(m->last);
+	buf_free(&m->samples);
+	*m = (struct metric){ 0 };
+}
+
+/* Of a full metric those series that were in the last reading stay: the others' keys are gone, and their places are free. */
+static int metric_make_room(struct metric *m)
+{
+	struct map kept = { 0 };
+	const void *key;
+	size_t i = 0, len;
+	void *val, **slot;
+	uint32_t n = 0;
+
+	while (map_next(&m->series, &i, &key, &len, &val)) {
+		if (!((struct metric_series *)val)->seen)
+			continue;
+		slot = map_at(&kept, key, len);
+		if (!slot) {
+			map_free(&kept);
+			return -TALLY_ENOMEM;
+		}
+		*slot = val;
+		n++;
+	}
+	i = 0;
+	while (map_next(&m->series, &i, &key, &len, &val))
+		if (!((struct metric_series *)val)->seen)
+			series_free(val);
+	map_free(&m->series);
+	m->series = kept;
+	m->nseries = n;
+	return 0;
+}
+
+void metric_begin(struct metric *m)
+{
+	const void *key;
+	size_t i = 0, len;
+	void *val;
+
+	if (m->nseries >= m->most)
+		(void)metric_make_room(m); /* without memory they stay, and nothing is lost */
+	i = 0;
+	while (map_next(&m->series, &i, &key, &len, &val))
+		((struct metric_series *)val)->seen = false;
+	buf_clear(&m->samples);
+	series_free(m->other);
+	m->other = NULL;
+	m->others = 0;
+}
+
+/* ---- samples ----------------------------------------------------------------------- */
+
+/* name and suffix, labels, and further ones behind them. */
+static void metric_put_sample(struct metric *m, const char *suffix, const struct buf *labels, const char *le)
+{
+	buf_printf(&m->samples, "%s%s{%s", m->name, suffix, labels->p);
+	if (le)
+		buf_printf(&m->samples, ",le=\"%s\"", le);
+	buf_puts(&m->samples, "} ");
+}
+
+static void metric_put_value(struct metric *m, int64_t v)
+{
+	if (m->scale == 1)
+		buf_printf(&m->samples, "%lld", (long long)v);
+	else
+		format_number(&m->samples, (double)v / m->scale);
+	buf_putc(&m->samples, '\n');
+}
+
+static void metric_put_created(struct metric *m, const struct metric_reading *r, const struct buf *labels, uint64_t ns)
+{
+	if (r->format != FORMAT_OPENMETRICS || m->type == METRIC_GAUGE)
+		return;
+	metric_put_sample(m, "_created", labels, NULL);
+	buf_printf(&m->samples, "%llu.%03llu\n", (unsigned long long)(ns / 1000000000),
+		   (unsigned long long)(ns / 1000000 % 1000));
+}
+
+/* All buckets between those that ever held something, so that each scrape has the same ones, and readers can take rates of them. */
+static void metric_put_buckets(struct metric *m, const struct metric_series *s, const struct buf *labels)
+{
+	struct buf le = { 0 };
+	int64_t n = 0;
+
+	for (uint32_t b = 0; b < m->end && b < m->nlast; b++) {
+		n += s->bucket[b];
+		if (b < m->first)
+			continue;
+		buf_clear(&le);
+		format_number(&le, (double)m->last[b] / m->scale);
+		metric_put_sample(m, "_bucket", labels, le.failed ? "" : le.p);
+		buf_printf(&m->samples, "%lld\n", (long long)n);
+	}
+	metric_put_sample(m, "_bucket", labels, "+Inf");
+	buf_printf(&m->samples, "%lld\n", (long long)s->count);
+	m->samples.failed |= le.failed;
+	buf_free(&le);
+}
+
+static void metric_put_series(struct metric *m, const struct metric_reading *r, const struct metric_series *s,
+			      const struct buf *labels)
+{
+	switch (m->type) {
+	case METRIC_COUNTER:
+		metric_put_sample(m, "_total", labels, NULL);
+		metric_put_value(m, s->value);
+		break;
+	case METRIC_GAUGE:
+		metric_put_sample(m, "", labels, NULL);
+		metric_put_value(m, s->value);
+		break;
+	case METRIC_HISTOGRAM:
+		metric_put_buckets(m, s, labels);
+		/* fallthrough */
+	case METRIC_SUMMARY:
+		metric_put_sample(m, "_count", labels, NULL);
+		buf_printf(&m->samples, "%lld\n", (long long)s->count);
+		/* A histogram with negative values has none: its sum can fall, and readers would take that for a new beginning. */
+		if (m->type == METRIC_SUMMARY || m->first >= m->nlast || m->last[m->first] >= 0) {
+			metric_put_sample(m, "_sum", labels, NULL);
+			metric_put_value(m, s->sum);
+		}
+		break;
+	}
+	metric_put_created(m, r, labels, s->created_ns);
+}
+
+/* ---- a reading ----------------------------------------------------------------------- */
+
+/* The number of the bucket that holds v. */
+static uint32_t metric_bucket(const struct metric *m, int64_t v)
+{
+	uint32_t lo = 0, hi = m->nlast;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (m->last[mid] < v)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void series_take(struct metric *m, struct metric_series *s, const struct tally_row *row)
+{
+	s->value = row->value;
+	s->sum = row->sum;
+	s->count = row->count;
+	for (uint32_t b = 0; m->nlast && b <= m->nlast; b++)
+		s->bucket[b] = 0;
+	for (uint32_t i = 0; m->nlast && i < row->nbuckets; i++) {
+		uint32_t b = metric_bucket(m, row->bucket[i].from);
+
+		s->bucket[b] += row->bucket[i].count;
+		m->first = b < m->first ? b : m->first;
+		m->end = b + 1 > m->end ? b + 1 : m->end;
+	}
+}
+
+/* Adds a key beyond the limit to `other`. */
+static int metric_fold_row(struct metric *m, const struct tally_row *row)
+{
+	struct metric_series *o = m->other, *one;
+
+	m->others++;
+	if (m->fold == FOLD_NONE)
+		return 0;
+	one = series_new(m);
+	if (!one)
+		return -TALLY_ENOMEM;
+	series_take(m, one, row);
+	if (!o) {
+		m->other = one;
+		return 0;
+	}
+	if (m->fold == FOLD_MIN)
+		o->value = one->value < o->value ? one->value : o->value;
+	else if (m->fold == FOLD_MAX)
+		o->value = one->value > o->value ? one->value : o->value;
+	else
+		o->value = (int64_t)((uint64_t)o->value + (uint64_t)one->value);
+	o->sum = (int64_t)((uint64_t)o->sum + (uint64_t)one->sum);
+	o->count = (int64_t)((uint64_t)o->count + (uint64_t)one->count);
+	for (uint32_t b = 0; m->nlast && b <= m->nlast; b++)
+		o->bucket[b] += one->bucket[b];
+	series_free(one);
+	return 0;
+}
+
+static void metric_put_labels(struct buf *to, const struct metric *m, const char *program, const struct tally_row *row)
+{
+	char number[24];
+
+	format_label(to, "program", program, strlen(program));
+	for (uint32_t k = 0; k < m->nlabels; k++) {
+		const char *text = row && k < row->nkeys ? row->key[k].text : "";
+		int n = 0;
+
+		if (row && k < row->nkeys && row->key[k].is_number)
+			n = snprintf(number, sizeof(number), "%lld", (long long)row->key[k].number);
+		buf_putc(to, ',');
+		format_label(to, m->label[k], n ? number : text, n ? (size_t)n : strlen(text));
+	}
+}
+
+int metric_add(struct metric *m, const struct metric_reading *r, const char *program, const struct tally_row *row)
+{
+	struct buf labels = { 0 };
+	struct metric_series *s;
+	void **slot = NULL;
+	int rc = 0;
+
+	metric_put_labels(&labels, m, program, row);
+	s = labels.failed ? NULL : map_get(&m->series, labels.p, labels.n);
+	if (!labels.failed && !s && m->nseries >= m->most) {
+		rc = metric_fold_row(m, row);
+		buf_free(&labels);
+		return rc;
+	}
+	if (!s && !labels.failed && (s = series_new(m)) && !(slot = map_at(&m->series, labels.p, labels.n))) {
+		series_free(s);
+		s = NULL;
+	}
+	if (!s) {
+		buf_free(&labels);
+		return -TALLY_ENOMEM;
+	}
+	if (slot) {
+		*slot = s;
+		m->nseries++;
+	}
+	/* What falls was cleared. A sum of a summary may fall as well, when what is added is negative. */
+	if (slot || (m->type == METRIC_COUNTER ? row->value < s->value : row->count < s->count))
+		s->created_ns = r->now_ns;
+	series_take(m, s, row);
+	s->seen = true;
+	if (m->type != METRIC_HISTOGRAM) /* those wait until it is known which buckets there are */
+		metric_put_series(m, r, s, &labels);
+	buf_free(&labels);
+	return 0;
+}
+
+int metric_end(struct metric *m, const struct metric_reading *r, const char *program)
+{
+	struct buf labels = { 0 };
+	const void *key;
+	size_t i = 0, len;
+	void *val;
+
+	while (m->type == METRIC_HISTOGRAM && map_next(&m->series, &i, &key, &len, &val)) {
+		if (!((struct metric_series *)val)->seen)
+			continue;
+		buf_clear(&labels);
+		buf_put(&labels, key, len);
+		if (!labels.failed)
+			metric_put_series(m, r, val, &labels);
+	}
+	if (m->other) {
+		buf_clear(&labels);
+		metric_put_labels(&labels, m, program, NULL);
+		buf_puts(&labels, ",other=\"true\"");
+		/* A key that got a place of its own leaves it, and what falls begins anew. */
+		if (!m->other_since_ns || m->other->value < m->other_value || m->other->count < m->other_count)
+			m->other_since_ns = r->now_ns;
+		m->other_value = m->other->value;
+		m->other_count = m->other->count;
+		m->other->created_ns = m->other_since_ns;
+		if (!labels.failed)
+			metric_put_series(m, r, m->other, &labels);
+	}
+	m->samples.failed |= labels.failed;
+	buf_free(&labels);
+	return m->samples.failed ? -TALLY_ENOMEM : 0;
+}
+
+void metric_head(struct buf *to, enum format f, const char *name, enum metric_type type, const char *unit,
+		 const char *help)
+{
+	static const char *const types[] = { "counter", "gauge", "summary", "histogram" };
+	const char *suffix = f == FORMAT_TEXT && type == METRIC_COUNTER ? "_total" : "";
+
+	buf_printf(to, "# HELP %s%s ", name, suffix);
+	format_help(to, help);
+	buf_printf(to, "\n# TYPE %s%s %s\n", name, suffix, types[type]);
+	if (f == FORMAT_OPENMETRICS && *unit)
+		buf_printf(to, "# UNIT %s %s\n", name, unit);
+}

@@ -1,0 +1,282 @@
+/* Tests of metric.c: names, labels, types, series and their limit, histograms. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "serve/serve_int.h"
+
+static const struct metric_reading text_at_5 = { FORMAT_TEXT, 5000000000 };
+
+static void metric_of(struct metric *m, const char *name, const char *function, const char *const *key, uint32_t nkeys,
+		      uint32_t most)
+{
+	const struct tally_aggregation a = {
+		.name = name, .function = function, .key = key, .nkeys = nkeys, .comment = ""
+	};
+	struct err e = { 0 };
+
+	*m = (struct metric){ 0 };
+	assert_int_equal(metric_open(m, "prog", &a, most, &e), 0);
+}
+
+static void give(struct metric *m, const struct metric_reading *r, const char *key, int64_t value)
+{
+	const struct tally_key k = { .text = key };
+	const struct tally_row row = { .key = &k, .nkeys = 1, .value = value, .sum = value, .count = value };
+
+	assert_int_equal(metric_add(m, r, "prog", &row), 0);
+}
+
+static void names_follow_from_aggregations(void **state)
+{
+	static const struct {
+		const char *name, *function, *is, *unit;
+	} row[] = {
+		{ "faults", "count", "tally_faults", "" },
+		{ "faults_total", "count", "tally_faults", "" },
+		{ "", "sum", "tally_prog", "" },
+		{ "read_ns", "quantize", "tally_read_seconds", "seconds" },
+		{ "wait_us", "avg", "tally_wait_seconds", "seconds" },
+		{ "_ns", "avg", "tally__ns", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct metric m;
+
+		metric_of(&m, row[i].name, row[i].function, NULL, 0, 10);
+		assert_string_equal(m.name, row[i].is);
+		assert_string_equal(m.unit, row[i].unit);
+		metric_close(&m);
+	}
+}
+
+static void labels_are_the_last_names_of_their_expressions(void **state)
+{
+	static const char *const key[] = { "execname",
+					   "args[0]->requester",
+					   "ufunc(arg1)",
+					   "this->x",
+					   "curpsinfo->pr_fname",
+					   "pid",
+					   "pid",
+					   "le",
+					   "(int)arg0",
+					   "vmlinux`jiffies" },
+				 *const is[] = { "execname", "requester", "ufunc", "x",         "pr_fname",
+						 "pid",      "pid_2",     "le_2",  "_int_arg0", "jiffies" };
+	struct metric m;
+
+	(void)state;
+	metric_of(&m, "a", "count", key, COUNT(key), 10);
+	for (size_t i = 0; i < COUNT(is); i++)
+		assert_string_equal(m.label[i], is[i]);
+	metric_close(&m);
+}
+
+static void stacks_are_no_labels(void **state)
+{
+	const struct tally_aggregation a = { .name = "s", .function = "count", .has_stack = true, .comment = "" };
+	struct metric m = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(metric_open(&m, "prog", &a, 10, &e), -TALLY_ENOTSUP);
+	assert_non_null(strstr(e.text, "@s has a stack"));
+}
+
+static void keys_beyond_the_limit_are_one_series_and_counted(void **state)
+{
+	static const char *const key[] = { "execname" };
+	struct metric m;
+
+	(void)state;
+	metric_of(&m, "n", "count", key, 1, 2);
+	for (int turn = 0; turn < 2; turn++) { /* those that were first stay, also when another is larger */
+		metric_begin(&m);
+		give(&m, &text_at_5, "a", 10 + turn);
+		give(&m, &text_at_5, "b", 5);
+		give(&m, &text_at_5, "c", 3 + 90 * turn);
+		give(&m, &text_at_5, "d", 1);
+		assert_int_equal(metric_end(&m, &text_at_5, "prog"), 0);
+		assert_int_equal(m.others, 2);
+	}
+	assert_string_equal(m.samples.p, "tally_n_total{program=\"prog\",execname=\"a\"} 11\n"
+					 "tally_n_total{program=\"prog\",execname=\"b\"} 5\n"
+					 "tally_n_total{program=\"prog\",execname=\"\",other=\"true\"} 94\n");
+	/* a key that is gone leaves its place */
+	metric_begin(&m);
+	give(&m, &text_at_5, "c", 93);
+	give(&m, &text_at_5, "a", 11);
+	assert_int_equal(metric_end(&m, &text_at_5, "prog"), 0);
+	metric_begin(&m);
+	give(&m, &text_at_5, "c", 93);
+	give(&m, &text_at_5, "a", 11);
+	assert_int_equal(metric_end(&m, &text_at_5, "prog"), 0);
+	assert_int_equal(m.others, 0);
+	metric_close(&m);
+}
+
+static void the_extreme_of_many_keys_is_an_extreme(void **state)
+{
+	static const char *const key[] = { "execname" };
+	static const struct {
+		const char *function, *value;
+	} row[] = { { "min", "} 2\n" }, { "max", "} 9\n" } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct metric m;
+
+		metric_of(&m, "n", row[i].function, key, 1, 1);
+		metric_begin(&m);
+		give(&m, &text_at_5, "a", 100);
+		give(&m, &text_at_5, "b", 9);
+		give(&m, &text_at_5, "c", 2);
+		assert_int_equal(metric_end(&m, &text_at_5, "prog"), 0);
+		assert_non_null(strstr(m.samples.p, row[i].value));
+		metric_close(&m);
+	}
+}
+
+static void a_counter_that_falls_was_created_anew(void **state)
+{
+	static const char *const key[] = { "execname" };
+	struct metric_reading r = { FORMAT_OPENMETRICS, 1500000000 };
+	struct metric m;
+
+	(void)state;
+	metric_of(&m, "n", "count", key, 1, 5);
+	metric_begin(&m);
+	give(&m, &r, "a", 7);
+	r.now_ns = 2000000000;
+	metric_begin(&m);
+	give(&m, &r, "a", 8);
+	assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"a\"} 1.500\n"));
+	metric_begin(&m);
+	give(&m, &r, "a", 3);
+	assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"a\"} 2.000\n"));
+	metric_close(&m);
+}
+
+/* Buckets to 9, 19, 29 and above; of two keys, whose buckets are those that either has. */
+static void buckets_are_cumulative_and_the_same_in_each_series(void **state)
+{
+	static const int64_t last[] = { -1, 9, 19, 29 };
+	static const char *const key[] = { "execname" };
+	const struct tally_aggregation a = { .name = "h_ms",
+					     .function = "lquantize",
+					     .key = key,
+					     .nkeys = 1,
+					     .last = last,
+					     .nlast = COUNT(last),
+					     .comment = "How long." };
+	const struct tally_key k[] = { { .text = "a" }, { .text = "b" } };
+	const struct tally_bucket one[] = { { 0, 3 }, { 20, 2 } }, two[] = { { 10, 1 }, { 30, 4 } };
+	const struct tally_row row[] = {
+		{ .key = &k[0], .nkeys = 1, .bucket = one, .nbuckets = 2, .sum = 50, .count = 5 },
+		{ .key = &k[1], .nkeys = 1, .bucket = two, .nbuckets = 2, .sum = 140, .count = 5 },
+	};
+	struct metric m = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(metric_open(&m, "p", &a, 10, &e), 0);
+	metric_begin(&m);
+	for (size_t i = 0; i < COUNT(row); i++)
+		assert_int_equal(metric_add(&m, &text_at_5, "p", &row[i]), 0);
+	assert_int_equal(metric_end(&m, &text_at_5, "p"), 0);
+	for (size_t i = 0; i < COUNT(k); i++) {
+		static const int64_t n[][3] = { { 3, 3, 5 }, { 0, 1, 1 } };
+		static const char *const le[] = { "0.009", "0.019", "0.029" };
+		char line[128];
+
+		for (size_t b = 0; b < COUNT(le); b++) {
+			snprintf(line, sizeof(line),
+				 "tally_h_seconds_bucket{program=\"p\",execname=\"%s\",le=\"%s\"} %lld\n", k[i].text,
+				 le[b], (long long)n[i][b]);
+			assert_non_null(strstr(m.samples.p, line));
+		}
+		snprintf(line, sizeof(line), "execname=\"%s\",le=\"+Inf\"} 5\n", k[i].text);
+		assert_non_null(strstr(m.samples.p, line));
+	}
+	assert_null(strstr(m.samples.p, "le=\"-0.001\""));
+	assert_non_null(strstr(m.samples.p, "tally_h_seconds_sum{program=\"p\",execname=\"b\"} 0.14\n"));
+	metric_close(&m);
+}
+
+/* Readers take a sum that falls for a new beginning. */
+static void a_histogram_of_negative_values_has_no_sum(void **state)
+{
+	static const int64_t last[] = { -1, 9 };
+	const struct tally_aggregation a = {
+		.name = "h", .function = "quantize", .last = last, .nlast = 2, .comment = ""
+	};
+	const struct tally_bucket bucket[] = { { -1, 3 } };
+	const struct tally_row row = { .bucket = bucket, .nbuckets = 1, .sum = -3, .count = 3 };
+	struct metric m = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(metric_open(&m, "p", &a, 10, &e), 0);
+	metric_begin(&m);
+	assert_int_equal(metric_add(&m, &text_at_5, "p", &row), 0);
+	assert_int_equal(metric_end(&m, &text_at_5, "p"), 0);
+	assert_non_null(strstr(m.samples.p, "tally_h_count{program=\"p\"} 3\n"));
+	assert_null(strstr(m.samples.p, "_sum"));
+	metric_close(&m);
+}
+
+static void every_failed_allocation_is_survived(void **state)
+{
+	static const char *const key[] = { "execname" };
+	const struct tally_aggregation a = { .name = "n", .function = "avg", .key = key, .nkeys = 1, .comment = "" };
+	const struct tally_key k[] = { { .text = "a" }, { .text = "b" } };
+	const long live = mem_live();
+
+	(void)state;
+	for (long n = 1;; n++) {
+		struct metric m = { 0 };
+		struct err e = { 0 };
+		int rc;
+
+		mem_fail_at(n);
+		rc = metric_open(&m, "p", &a, 1, &e);
+		if (rc >= 0)
+			metric_begin(&m);
+		for (size_t i = 0; rc >= 0 && i < COUNT(k); i++)
+			rc = metric_add(&m, &text_at_5, "p",
+					&(struct tally_row){ .key = &k[i], .nkeys = 1, .sum = 1, .count = 1 });
+		if (rc >= 0)
+			rc = metric_end(&m, &text_at_5, "p");
+		bool failed = mem_failed();
+
+		mem_fail_at(0);
+		metric_close(&m);
+		assert_int_equal(mem_live(), live);
+		if (!failed)
+			break;
+		assert_int_equal(rc, -TALLY_ENOMEM);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_follow_from_aggregations),
+		cmocka_unit_test(labels_are_the_last_names_of_their_expressions),
+		cmocka_unit_test(stacks_are_no_labels),
+		cmocka_unit_test(keys_beyond_the_limit_are_one_series_and_counted),
+		cmocka_unit_test(the_extreme_of_many_keys_is_an_extreme),
+		cmocka_unit_test(a_counter_that_falls_was_created_anew),
+		cmocka_unit_test(buckets_are_cumulative_and_the_same_in_each_series),
+		cmocka_unit_test(a_histogram_of_negative_values_has_no_sum),
+		cmocka_unit_test(every_failed_allocation_is_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,483 @@
+/*
+ * serve.c: D programs as a service: the calls of tally/serve.h, the loop, and what /metrics and /status say.
+ *
+ * One thread and one loop.  It waits for a client, for a program that has something to say, or for a second to pass, and
+ * does what is due.  Aggregations are read when a client asks, since each reading costs firings of the CPU that reads.
+ *
+ * Programs come from files of root or of the service's user.  HTTP reads and changes nothing.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "serve/serve_int.h"
+
+#define TURN_MS 1000 /* drops and CPUs that come and go are looked at so often */
+#define PROGRAMS_MOST 256u
+
+void serve_note(const struct tally_serve *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	note_line(s->o.note, s->o.arg, fmt, ap);
+	va_end(ap);
+}
+
+const char *tally_serve_error(const struct tally_serve *s)
+{
+	return s->err.text;
+}
+
+/* A call begins: the words of the last one are gone. */
+static void serve_enter(struct tally_serve *s)
+{
+	s->err = (struct err){ 0 };
+}
+
+/* ---- programs ------------------------------------------------------------------------ */
+
+int tally_serve_open(struct tally_serve **ret, const struct tally_serve_opts *opts)
+{
+	struct tally_serve *s = mem_alloc(sizeof(*s));
+
+	if (!s)
+		return -TALLY_ENOMEM;
+	*ret = s;
+	if (!opts || !opts_take(&s->o, sizeof(s->o), opts) || !s->o.clock || s->o.flags)
+		return err_set(&s->err, TALLY_EINVAL, "invalid options");
+	if (!s->o.series)
+		s->o.series = TALLY_SERVE_SERIES;
+	return s->o.listen ? http_address(s->o.listen, &s->err) : 0;
+}
+
+void tally_serve_close(struct tally_serve *s)
+{
+	if (!s)
+		return;
+	http_close(s->http);
+	for (uint32_t i = 0; i < s->nprograms; i++)
+		program_close(s->program[i]);
+	mem_free(s->program);
+	mem_free(s->directory);
+	mem_free(s);
+}
+
+static struct program *serve_find_program(const struct tally_serve *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->nprograms; i++)
+		if (!strcmp(s->program[i]->name, name))
+			return s->program[i];
+	return NULL;
+}
+
+/* Adds a file, or finds it again. */
+static int serve_take_program(struct tally_serve *s, const char *path, bool of_directory)
+{
+	struct program *p, *other, **slot;
+	int rc = program_open(s, path, &p);
+
+	if (rc < 0)
+		return err_oom(&s->err);
+	other = serve_find_program(s, p->name);
+	if (other && !strcmp(other->path, path)) {
+		other->stays = true;
+		program_close(p);
+		return 0;
+	}
+	if (other)
+		rc = err_set(&s->err, TALLY_EINVAL, "%s and %s: two programs of one name; rename one", other->path,
+			     path);
+	else if (s->nprograms >= PROGRAMS_MOST)
+		rc = err_set(&s->err, TALLY_EINVAL, "%s: a service has at most %u programs", path, PROGRAMS_MOST);
+	else if (!(slot = VEC_NEW(s->program, s->nprograms, s->capprograms)))
+		rc = err_oom(&s->err);
+	else
+		*slot = p;
+	if (rc < 0) {
+		program_close(p);
+		return rc;
+	}
+	p->of_directory = of_directory;
+	p->stays = true;
+	return 0;
+}
+
+int tally_serve_program(struct tally_serve *s, const char *path)
+{
+	serve_enter(s);
+	return serve_take_program(s, path, false);
+}
+
+static int serve_take_name(void *arg, const char *name)
+{
+	struct tally_serve *s = arg;
+	struct buf path = { 0 };
+	const size_t n = strlen(name);
+	int rc;
+
+	if (n < 3 || strcmp(name + n - 2, ".d") != 0 || name[0] == '.')
+		return 0;
+	buf_printf(&path, "%s/%s", s->directory, name);
+	rc = path.failed ? err_oom(&s->err) : serve_take_program(s, path.p, true);
+	buf_free(&path);
+	return rc;
+}
+
+static int by_name(const void *x, const void *y)
+{
+	const struct program *const *a = x, *const *b = y;
+
+	return strcmp((*a)->name, (*b)->name);
+}
+
+/* Looks which programs the directory has; those that are gone are closed. */
+static int serve_look(struct tally_serve *s)
+{
+	uint32_t n = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < s->nprograms; i++)
+		s->program[i]->stays = !s->program[i]->of_directory;
+	if (s->directory)
+		rc = dir_each(s->directory, serve_take_name, s);
+	if (rc == -TALLY_EIO && !s->err.code)
+		(void)err_set(&s->err, TALLY_EIO, "%s: %s", s->directory, strerror(errno));
+	for (uint32_t i = 0; rc >= 0 && i < s->nprograms; i++) {
+		if (s->program[i]->stays) {
+			s->program[n++] = s->program[i];
+			continue;
+		}
+		serve_note(s, "%s: its file is gone, the program ends", s->program[i]->name);
+		program_close(s->program[i]);
+	}
+	if (rc < 0)
+		return rc;
+	s->nprograms = n;
+	if (n)
+		qsort(s->program, n, sizeof(struct program *), by_name);
+	return 0;
+}
+
+int tally_serve_directory(struct tally_serve *s, const char *path)
+{
+	serve_enter(s);
+	mem_free(s->directory);
+	s->directory = mem_strdup(path);
+	return s->directory ? serve_look(s) : err_oom(&s->err);
+}
+
+/* ---- /metrics --------------------------------------------------------------------------- */
+
+/* A metric and whose it is, to be sorted: a family stands in one piece, whichever programs have it. */
+struct family_part {
+	struct metric *m;
+	const struct program *p;
+};
+
+static int by_family(const void *x, const void *y)
+{
+	const struct family_part *a = x, *b = y;
+	int rc = strcmp(a->m->name, b->m->name);
+
+	return rc ? rc : a->m->type != b->m->type ? (int)a->m->type - (int)b->m->type : strcmp(a->p->name, b->p->name);
+}
+
+/* The metrics of all programs, by family; from mem_alloc. */
+static struct family_part *serve_families(const struct tally_serve *s, uint32_t *ret)
+{
+	struct family_part *part;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->nprograms; i++)
+		n += s->program[i]->nmetrics;
+	part = mem_alloc((n + 1) * sizeof(*part));
+	*ret = 0;
+	for (uint32_t i = 0; part && i < s->nprograms; i++)
+		for (uint32_t k = 0; k < s->program[i]->nmetrics; k++)
+			if (s->program[i]->metric[k].name)
+				part[(*ret)++] = (struct family_part){ &s->program[i]->metric[k], s->program[i] };
+	if (part)
+		qsort(part, *ret, sizeof(*part), by_family);
+	return part;
+}
+
+/* Readers refuse a page on which a name has two types: the first program by name keeps it. */
+static int serve_settle_names(struct tally_serve *s)
+{
+	uint32_t n;
+	struct family_part *part = serve_families(s, &n);
+	const char *head = NULL;
+	enum metric_type type = METRIC_COUNTER;
+
+	if (!part)
+		return err_oom(&s->err);
+	for (uint32_t i = 0; i < n; i++) {
+		if (head && !strcmp(head, part[i].m->name) && part[i].m->type != type) {
+			serve_note(
+				s,
+				"%s: %s is left out: another program has a metric of this name and another type; rename the aggregation",
+				part[i].p->name, part[i].m->name);
+			metric_close(part[i].m);
+			continue;
+		}
+		head = part[i].m->name;
+		type = part[i].m->type;
+	}
+	mem_free(part);
+	return 0;
+}
+
+/* Reads all programs; those that are new are armed with `start`. How many do not compile or cannot be armed. */
+static int serve_load(struct tally_serve *s, bool start)
+{
+	int failed = 0;
+
+	for (uint32_t i = 0; i < s->nprograms; i++) {
+		bool is_new;
+		int rc = program_load(s->program[i], &is_new);
+
+		if (rc >= 0 && start && is_new)
+			rc = program_start(s->program[i]);
+		failed += rc < 0;
+	}
+	(void)serve_settle_names(s);
+	return failed;
+}
+
+static int serve_put_families(struct tally_serve *s, enum format f, struct buf *to)
+{
+	uint32_t n;
+	struct family_part *part = serve_families(s, &n);
+	const struct metric *head = NULL;
+
+	if (!part)
+		return -TALLY_ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct metric *m = part[i].m;
+
+		if (!head || strcmp(head->name, m->name) != 0) {
+			metric_head(to, f, m->name, m->type, m->unit, m->help);
+			head = m;
+		}
+		buf_put(to, m->samples.p ? m->samples.p : "", m->samples.n);
+	}
+	mem_free(part);
+	return 0;
+}
+
+struct drop_lines {
+	struct buf *drops, *firings;
+	const char *program;
+};
+
+static int serve_take_drops(void *arg, const char *kind, uint64_t count)
+{
+	const struct drop_lines *c = arg;
+	struct buf *to = strcmp(kind, "firings") ? c->drops : c->firings;
+
+	buf_puts(to, to == c->drops ? "tally_drops_total{" : "tally_firings_total{");
+	format_label(to, "program", c->program, strlen(c->program));
+	if (to == c->drops) {
+		buf_putc(to, ',');
+		format_label(to, "kind", kind, strlen(kind));
+	}
+	buf_printf(to, "} %llu\n", (unsigned long long)count);
+	return 0;
+}
+
+/* What the service says of itself. */
+static void serve_put_self(struct tally_serve *s, enum format f, struct buf *to)
+{
+	struct buf up = { 0 }, drops = { 0 }, firings = { 0 }, others = { 0 };
+
+	for (uint32_t i = 0; i < s->nprograms; i++) {
+		struct program *p = s->program[i];
+		struct drop_lines c = { &drops, &firings, p->name };
+
+		buf_puts(&up, "tally_up{");
+		format_label(&up, "program", p->name, strlen(p->name));
+		buf_printf(&up, "} %d\n", p->state == PROGRAM_RUNS);
+		if (p->trace)
+			(void)tally_trace_drops(p->trace, serve_take_drops, &c);
+		for (uint32_t k = 0; k < p->nmetrics; k++) {
+			if (!p->metric[k].name)
+				continue;
+			buf_puts(&others, "tally_series_folded{");
+			format_label(&others, "program", p->name, strlen(p->name));
+			buf_printf(&others, ",metric=\"%s\"} %llu\n", p->metric[k].name,
+				   (unsigned long long)p->metric[k].others);
+		}
+	}
+	metric_head(to, f, "tally_build_info", METRIC_GAUGE, "", "the version of tally, as a label");
+	buf_puts(to, "tally_build_info{");
+	format_label(to, "version", tally_version(), strlen(tally_version()));
+	buf_puts(to, "} 1\n");
+	metric_head(to, f, "tally_up", METRIC_GAUGE, "", "whether the program runs; /status says why it does not");
+	buf_put(to, up.p ? up.p : "", up.n);
+	metric_head(to, f, "tally_firings", METRIC_COUNTER, "", "firings of the program's probes over perf events");
+	buf_put(to, firings.p ? firings.p : "", firings.n);
+	metric_head(to, f, "tally_drops", METRIC_COUNTER, "", "what the program lost, by cause");
+	buf_put(to, drops.p ? drops.p : "", drops.n);
+	metric_head(to, f, "tally_series_folded", METRIC_GAUGE, "",
+		    "keys beyond the limit of series, which are one series with other='true'");
+	buf_put(to, others.p ? others.p : "", others.n);
+	metric_head(to, f, "tally_scrapes", METRIC_COUNTER, "", "answers to /metrics, with this one");
+	buf_printf(to, "tally_scrapes_total %llu\n", (unsigned long long)s->scrapes);
+	metric_head(to, f, "tally_scrape_seconds", METRIC_GAUGE, f == FORMAT_TEXT ? "" : "seconds",
+		    "how long the answer before this one took");
+	buf_puts(to, "tally_scrape_seconds ");
+	format_number(to, (double)s->scrape_ns / 1e9);
+	buf_putc(to, '\n');
+	to->failed |= up.failed || drops.failed || firings.failed || others.failed;
+	buf_free(&up);
+	buf_free(&drops);
+	buf_free(&firings);
+	buf_free(&others);
+}
+
+int serve_metrics(struct tally_serve *s, enum format f, struct buf *to)
+{
+	const struct metric_reading r = { f, s->o.clock(s->o.arg) };
+	uint64_t end;
+	int rc;
+
+	s->scrapes++;
+	for (uint32_t i = 0; i < s->nprograms; i++)
+		if (program_read(s->program[i], &r) == -TALLY_ENOMEM)
+			return -TALLY_ENOMEM;
+	rc = serve_put_families(s, f, to);
+	serve_put_self(s, f, to);
+	if (f == FORMAT_OPENMETRICS)
+		buf_puts(to, "# EOF\n");
+	end = s->o.clock(s->o.arg);
+	s->scrape_ns = end > r.now_ns ? end - r.now_ns : 0; /* the clock may be set back */
+	return rc < 0 || to->failed ? -TALLY_ENOMEM : 0;
+}
+
+/* ---- /status ------------------------------------------------------------------------------ */
+
+int serve_status(struct tally_serve *s, struct buf *to)
+{
+	static const char *const states[] = { "running", "failed", "ended" };
+
+	buf_puts(to, "{\"version\":");
+	buf_json_str(to, tally_version(), strlen(tally_version()));
+	buf_puts(to, ",\"programs\":[");
+	for (uint32_t i = 0; i < s->nprograms; i++) {
+		const struct program *p = s->program[i];
+
+		buf_puts(to, i ? ",{\"program\":" : "{\"program\":");
+		buf_json_str(to, p->name, strlen(p->name));
+		buf_puts(to, ",\"file\":");
+		buf_json_str(to, p->path, strlen(p->path));
+		buf_printf(to, ",\"state\":\"%s\",\"reason\":", states[p->state]);
+		buf_json_str(to, p->why.text, strlen(p->why.text));
+		buf_putc(to, '}');
+	}
+	buf_puts(to, "]}\n");
+	return to->failed ? -TALLY_ENOMEM : 0;
+}
+
+/* ---- checking and running -------------------------------------------------------------------- */
+
+int tally_serve_check(struct tally_serve *s, tally_write_fn *out, void *arg)
+{
+	static const char *const types[] = { "counter", "gauge", "summary", "histogram" };
+	struct buf b = { 0 };
+	struct family_part *part;
+	uint32_t n = 0;
+	int rc, failed;
+
+	serve_enter(s);
+	rc = serve_look(s);
+	if (rc < 0)
+		return rc;
+	failed = serve_load(s, false);
+	part = serve_families(s, &n);
+	if (!part)
+		return err_oom(&s->err);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct metric *m = part[i].m;
+
+		buf_printf(&b, "%s: %s%s{program", part[i].p->name, m->name, m->type == METRIC_COUNTER ? "_total" : "");
+		for (uint32_t k = 0; k < m->nlabels; k++)
+			buf_printf(&b, ",%s", m->label[k]);
+		buf_printf(&b, "} %s\n", types[m->type]);
+	}
+	mem_free(part);
+	rc = b.failed ? err_oom(&s->err) : out && b.n ? out(arg, b.p, b.n) : 0;
+	buf_free(&b);
+	return rc < 0 ? rc : failed;
+}
+
+static void serve_reload(struct tally_serve *s)
+{
+	int failed;
+
+	serve_enter(s);
+	if (serve_look(s) < 0)
+		serve_note(s, "reload: %s", s->err.text);
+	failed = serve_load(s, true);
+	serve_note(s, "reloaded: %u program%s, %d failed", s->nprograms, s->nprograms == 1 ? "" : "s", failed);
+}
+
+/* Waits until something is due, and does it. */
+static int serve_turn(struct tally_serve *s, struct pollfd *fds)
+{
+	int timeout = http_wait_ms(s->http);
+	nfds_t n = 0;
+
+	fds[n++] = (struct pollfd){ .fd = http_fd(s->http), .events = POLLIN };
+	for (uint32_t i = 0; i < s->nprograms; i++) {
+		struct program *p = s->program[i];
+
+		fds[n++] = (struct pollfd){ .fd = p->state == PROGRAM_RUNS ? tally_trace_fd(p->trace) : -1,
+					    .events = POLLIN };
+	}
+	if (timeout < 0 || timeout > TURN_MS)
+		timeout = TURN_MS;
+	if (poll(fds, n, timeout) < 0 && errno != EINTR)
+		return err_set(&s->err, TALLY_EIO, "failed to wait: %s", strerror(errno));
+	for (uint32_t i = 0; i < s->nprograms; i++)
+		program_work(s->program[i]);
+	http_run(s->http);
+	return 0;
+}
+
+int tally_serve_run(struct tally_serve *s)
+{
+	const char *at = s->o.listen;
+	char usual[32];
+	struct pollfd *fds;
+	int rc, failed;
+
+	serve_enter(s);
+	snprintf(usual, sizeof(usual), "127.0.0.1:%d", TALLY_SERVE_PORT);
+	rc = serve_look(s);
+	if (rc < 0)
+		return rc;
+	if (!s->nprograms)
+		return err_set(&s->err, TALLY_EINVAL, "there is no program to serve");
+	rc = http_open(&s->http, s, at ? at : usual, &s->err);
+	if (rc < 0)
+		return rc;
+	failed = serve_load(s, true);
+	fds = mem_alloc((PROGRAMS_MOST + 1) * sizeof(*fds));
+	if (!fds)
+		return err_oom(&s->err);
+	serve_note(s, "serving %u program%s (%d failed) on port %u", s->nprograms, s->nprograms == 1 ? "" : "s", failed,
+		   http_port(s->http));
+	while (rc >= 0 && !(s->o.stop && *s->o.stop)) {
+		rc = serve_turn(s, fds);
+		if (s->o.reload && *s->o.reload) {
+			*s->o.reload = 0;
+			serve_reload(s);
+		}
+	}
+	mem_free(fds);
+	return rc;
+}

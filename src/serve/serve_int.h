@@ -1,0 +1,118 @@
+/*
+ * serve_int.h: what the files of serve/ share.
+ *
+ *	serve.c    the calls of tally/serve.h: which programs there are, the loop, what /status says
+ *	program.c  one D program: read, compiled, armed, read again, ended
+ *	metric.c   an aggregation as a metric: its name, type, labels, and its samples as text
+ *	format.c   which text a client takes, and how numbers and strings are written in it
+ *	http.c     libmicrohttpd: requests in, texts out
+ */
+#ifndef TALLY_SERVE_INT_H
+#define TALLY_SERVE_INT_H
+
+#include <tally/serve.h>
+
+#include "base/base.h"
+
+/* ---- format.c ------------------------------------------------------------------- */
+/* The formats of https://prometheus.io/docs/instrumenting/exposition_formats/ and of OpenMetrics 1.0.0. */
+enum format { FORMAT_TEXT, FORMAT_OPENMETRICS };
+/* By a client's Accept header (NULL: it sent none), of which n bytes count: the one that it weighs more; text when it weighs both alike. */
+enum format format_accepted(const char *accept, size_t n);
+const char *format_content_type(enum format f);
+/* A number as Go writes it, which readers of OpenMetrics take for the one right way: 0.5, 8.0, 1e+06, +Inf. */
+void format_number(struct buf *to, double v);
+/* name="value", with what would end the value escaped; bytes that are no UTF-8 become U+FFFD. */
+void format_label(struct buf *to, const char *name, const char *value, size_t n);
+void format_help(struct buf *to, const char *text); /* as the text of # HELP */
+/* Letters, digits and '_' alone, and no digit in front; what else there is becomes '_', many in a row one. */
+void format_identifier(struct buf *to, const char *text, size_t n);
+
+/* ---- metric.c ------------------------------------------------------------------- */
+enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_SUMMARY, METRIC_HISTOGRAM };
+struct metric {
+	/* set by metric_open, then read-only */
+	char *name, *help; /* "tally_faults", without _total */
+	const char *unit;  /* "seconds", or "" */
+	double scale;      /* what was counted, divided by it, is in the unit */
+	enum metric_type type;
+	enum metric_fold { FOLD_ADD, FOLD_MIN, FOLD_MAX, FOLD_NONE } fold; /* how values of several keys make one */
+	char **label;
+	uint32_t nlabels, most; /* most: series */
+	int64_t *last;          /* of a histogram's buckets but the last */
+	uint32_t nlast;
+	/* what is known from one reading to the next */
+	struct map series; /* text of the labels -> struct metric_series */
+	uint32_t nseries;
+	uint64_t other_since_ns; /* since when keys are too many, or 0; and what those had in the last reading */
+	int64_t other_value, other_count;
+	uint32_t first, end; /* the buckets that ever were not empty */
+	/* of the reading at hand */
+	struct buf samples;
+	struct metric_series *other; /* the keys beyond `most`, as one; NULL: there are none */
+	uint64_t others;             /* how many those are */
+};
+struct metric_reading {
+	enum format format;
+	uint64_t now_ns; /* since 1970 */
+};
+/* What the aggregation of a program becomes; m is zeroed. -TALLY_ENOTSUP with the reason: it becomes none (stacks are no labels). */
+int metric_open(struct metric *m, const char *program, const struct tally_aggregation *a, uint32_t most, struct err *e);
+void metric_close(struct metric *m);
+/* A reading: begin, each row, end; then m->samples has the lines. */
+void metric_begin(struct metric *m);
+int metric_add(struct metric *m, const struct metric_reading *r, const char *program, const struct tally_row *row);
+int metric_end(struct metric *m, const struct metric_reading *r, const char *program);
+/* # HELP, # TYPE and # UNIT. */
+void metric_head(struct buf *to, enum format f, const char *name, enum metric_type type, const char *unit,
+		 const char *help);
+
+/* ---- program.c ------------------------------------------------------------------- */
+enum program_state { PROGRAM_RUNS, PROGRAM_FAILED, PROGRAM_ENDED };
+struct program {
+	char *path, *name;
+	char *text; /* that was compiled, or NULL */
+	size_t n;
+	struct tally_trace *trace; /* running, or ended; NULL: it failed */
+	enum program_state state;
+	struct err why;        /* it does not run; or runs with its old text, since the new one fails */
+	struct metric *metric; /* one for each aggregation, in their order; those without a name are none */
+	uint32_t nmetrics, capmetrics;
+	bool of_directory, stays; /* stays: found again by a reload */
+	struct tally_serve *serve;
+};
+int program_open(struct tally_serve *s, const char *path, struct program **ret);
+void program_close(struct program *p);
+/* Reads the file and compiles it; 0: it is as it was, or p->trace is compiled; negative with p->why, and what ran goes on. */
+int program_load(struct program *p, bool *is_new);
+int program_start(struct program *p); /* arms it; negative with p->why */
+/* What it has to do, as far as it is due. */
+void program_work(struct program *p);
+/* Fills the metrics' samples; negative with p->why. */
+int program_read(struct program *p, const struct metric_reading *r);
+
+/* ---- serve.c ---------------------------------------------------------------------- */
+struct tally_serve {
+	struct tally_serve_opts o;
+	char *directory;
+	struct program **program;
+	uint32_t nprograms, capprograms;
+	struct http *http;
+	uint64_t scrapes, scrape_ns; /* how many there were, and how long the last one took */
+	struct err err;
+};
+void serve_note(const struct tally_serve *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+int serve_metrics(struct tally_serve *s, enum format f, struct buf *to);
+int serve_status(struct tally_serve *s, struct buf *to);
+
+/* ---- http.c ------------------------------------------------------------------------ */
+/* address: "127.0.0.1:7347" or "[::1]:7347". -TALLY_EINVAL: no such; it is not of the loopback network. */
+int http_address(const char *text, struct err *e);
+int http_open(struct http **ret, struct tally_serve *s, const char *address, struct err *e);
+void http_close(struct http *h);
+int http_fd(const struct http *h);      /* readable when http_run() has something to do */
+int http_wait_ms(const struct http *h); /* when it has, without that; -1: never */
+void http_run(struct http *h);
+uint16_t http_port(const struct http *h);
+
+#endif

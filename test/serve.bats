@@ -1,0 +1,283 @@
+#!/usr/bin/env bats
+# tally serve: D programs as a service, and their aggregations as metrics.
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
+teardown() { [ -z "${server:-}" ] || { kill "$server" && wait "$server" || true; } 2>/dev/null; }
+
+needs_http() {
+  needs_bpf
+  command -v curl >/dev/null || skip "no curl"
+  ldconfig -p | grep -q libmicrohttpd.so.12 || skip "no libmicrohttpd"
+}
+
+# Starts a service on a port of its own and waits until it says so: $server, $at.
+serve() { # ARGUMENTS...
+  "$TALLY" serve --listen 127.0.0.1:0 "$@" 2>log &
+  server=$!
+  until_log 'on port [0-9]+$'
+  at=http://127.0.0.1:$(sed -n 's/.* on port //p' log)
+}
+
+until_log() { # PATTERN
+  for _ in $(seq 100000); do
+    ! grep -qE "$1" log || return 0
+    kill -0 "$server" 2>/dev/null || break
+  done
+  cat log
+  return 1
+}
+
+metrics() { curl -sf "$@" "$at/metrics"; }
+
+# The metrics have this line.
+counts() { metrics | grep -qxF -- "$1" || { echo "not there: $1"; metrics; return 1; }; }
+
+# One program that needs no event, whose numbers are known.
+known_program() {
+  cat >known.d <<'D'
+/* Things that happened. */
+BEGIN
+{
+	@things[execname == "" ? "" : "a\"b", 7] = count();
+	@things["c", -1] = count();
+	@things["c", -1] = count();
+	@amount = sum(40);
+	@amount = sum(2);
+	@least = min(3);
+	@most = max(-5);
+	@mean_us = avg(10);
+	@mean_us = avg(20);
+	@spread_ms = quantize(3);
+	@spread_ms = quantize(100, 2);
+	@steps = lquantize(25, 0, 40, 10);
+}
+D
+}
+
+@test "each aggregating function becomes the metric that fits it, with exact numbers" {
+  needs_http
+  known_program
+  serve -s known.d
+  counts 'tally_things_total{program="known",execname_a_b="a\"b",_7="7"} 1' 2>/dev/null || metrics | grep -E '^tally_things_total.*a\\"b.* 1$'
+  metrics | grep -E '^tally_things_total.*"c".*"-1"} 2$'
+  counts 'tally_amount{program="known"} 42'
+  counts 'tally_least{program="known"} 3'
+  counts 'tally_most{program="known"} -5'
+  counts 'tally_mean_seconds_sum{program="known"} 3e-05'
+  counts 'tally_mean_seconds_count{program="known"} 2'
+  counts 'tally_spread_seconds_bucket{program="known",le="0.003"} 1'
+  counts 'tally_spread_seconds_bucket{program="known",le="0.127"} 3'
+  counts 'tally_spread_seconds_bucket{program="known",le="+Inf"} 3'
+  counts 'tally_spread_seconds_sum{program="known"} 0.203'
+  counts 'tally_steps_bucket{program="known",le="29.0"} 1'
+  counts 'tally_steps_sum{program="known"} 25'
+  counts '# HELP tally_things_total Things that happened.'
+  counts 'tally_up{program="known"} 1'
+  counts 'tally_drops_total{program="known",kind="aggregation"} 0'
+}
+
+@test "what /metrics counts of system calls is what a program made" {
+  needs_http
+  echo 'syscall::read:entry /execname == "dd" && arg0 == 0/ { @reads[execname] = count(); }' >reads.d
+  serve -s reads.d
+  dd if=/dev/zero of=/dev/null bs=1 count=20000 2>/dev/null
+  counts 'tally_reads_total{program="reads",execname="dd"} 20000'
+  dd if=/dev/zero of=/dev/null bs=1 count=2345 2>/dev/null
+  counts 'tally_reads_total{program="reads",execname="dd"} 22345'
+}
+
+@test "promtool and the reference parser of OpenMetrics take both formats" {
+  needs_http
+  known_program
+  serve -s known.d
+  metrics >text
+  metrics -H 'Accept: application/openmetrics-text; version=1.0.0' >open
+  [ "$(tail -n 1 open)" = '# EOF' ]
+  run ! grep -q '# EOF' text
+  [[ "$(curl -sI "$at/metrics")" == *"text/plain; version=0.0.4"* ]]
+  [[ "$(curl -sI -H 'Accept: application/openmetrics-text' "$at/metrics")" == *"application/openmetrics-text; version=1.0.0"* ]]
+  checked=
+  if command -v promtool >/dev/null; then
+    promtool check metrics <text
+    checked=1
+  fi
+  if /usr/bin/python3 -c 'import prometheus_client' 2>/dev/null; then
+    /usr/bin/python3 - open <<'P'
+import sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+family = {f.name: f for f in text_string_to_metric_families(open(sys.argv[1]).read())}
+assert family['tally_things'].type == 'counter', family['tally_things']
+assert sum(s.value for s in family['tally_things'].samples if s.name == 'tally_things_total') == 3
+assert family['tally_spread_seconds'].type == 'histogram' and family['tally_spread_seconds'].unit == 'seconds'
+P
+    checked=1
+  fi
+  [ -n "$checked" ] || skip "neither promtool nor python3-prometheus-client"
+}
+
+@test "--check says which metrics there will be, and what is none" {
+  needs_bpf
+  known_program
+  echo 'profile-97 { @s[stack()] = count(); } BEGIN { @x[pid] = count(); }' >stacks.d
+  run --separate-stderr "$TALLY" serve --check -s known.d -s stacks.d
+  [ "$status" -eq 0 ]
+  grep -qx 'known: tally_amount{program} gauge' <<<"$output"
+  grep -qx 'stacks: tally_x_total{program,pid} counter' <<<"$output"
+  [[ "$stderr" == *"stacks: @s has a stack in its key: stacks are no labels, and become no metric"* ]]
+  echo 'BEGIN { nonsense' >broken.d
+  run --separate-stderr "$TALLY" serve --check -s known.d -s broken.d
+  [ "$status" -eq 1 ]
+  [[ "$stderr" == *"broken: failed to compile script broken.d"* ]]
+}
+
+@test "a program that fails does not end the others, and says why" {
+  needs_http
+  known_program
+  echo 'BEGIN { nonsense' >broken.d
+  serve -s known.d -s broken.d
+  counts 'tally_up{program="known"} 1'
+  counts 'tally_up{program="broken"} 0'
+  curl -sf "$at/status" | grep -q '"program":"broken","file":"broken.d","state":"failed","reason":"failed to compile script broken.d'
+}
+
+@test "a program that calls exit() has ended, and keeps what it counted" {
+  needs_http
+  echo 'BEGIN { @n = count(); } tick-10ms { exit(3); }' >short.d
+  serve -s short.d
+  until_log 'short: ended'
+  counts 'tally_up{program="short"} 0'
+  counts 'tally_n_total{program="short"} 1'
+  curl -sf "$at/status" | grep -qF '"state":"ended","reason":"it called exit(3)"'
+}
+
+@test "SIGHUP reads the programs again; one that did not change counts on, and a broken new text changes nothing" {
+  needs_http
+  mkdir d
+  echo 'syscall::read:entry /execname == "dd" && arg0 == 0/ { @reads = count(); }' >d/reads.d
+  echo 'BEGIN { @old = count(); }' >d/other.d
+  serve -d d
+  dd if=/dev/zero of=/dev/null bs=1 count=100 2>/dev/null
+  echo 'BEGIN { @new = count(); }' >d/other.d
+  echo 'BEGIN { @third = count(); }' >d/third.d
+  kill -HUP "$server"
+  until_log 'reloaded: 3 programs, 0 failed'
+  dd if=/dev/zero of=/dev/null bs=1 count=23 2>/dev/null
+  counts 'tally_reads_total{program="reads"} 123'
+  counts 'tally_new_total{program="other"} 1'
+  counts 'tally_third_total{program="third"} 1'
+  run ! grep -q tally_old <<<"$(metrics)"
+  echo 'BEGIN {' >d/other.d
+  rm d/third.d
+  kill -HUP "$server"
+  until_log 'reloaded: 2 programs, 1 failed'
+  counts 'tally_new_total{program="other"} 1'
+  counts 'tally_up{program="other"} 1'
+  run ! grep -q tally_third <<<"$(metrics)"
+  curl -sf "$at/status" | grep -q '"program":"other",.*"state":"running","reason":"failed to compile'
+}
+
+@test "only files that nobody else may write are taken" {
+  needs_bpf
+  known_program
+  chmod o+w known.d
+  run "$TALLY" serve --check -s known.d
+  [ "$status" -eq 1 ]
+  has "known.d: its group or others may write it; as its owner: chmod go-w known.d"
+  chmod 644 known.d
+  chown 65534 known.d
+  run "$TALLY" serve --check -s known.d
+  [ "$status" -eq 1 ]
+  has "known.d belongs to user 65534: it must belong to root"
+  mkfifo pipe.d
+  run "$TALLY" serve --check -s pipe.d
+  [ "$status" -eq 1 ]
+  has "pipe.d is not a regular file"
+}
+
+@test "it listens on the loopback network alone, and says who has the port" {
+  known_program
+  run "$TALLY" serve -s known.d --listen 0.0.0.0:0
+  said 2 "tally: 0.0.0.0 is no loopback address: the service has neither TLS nor users; put a proxy that has them in front"
+  run "$TALLY" serve -s known.d --listen localhost
+  said 2 "tally: invalid address 'localhost' (expected e.g. 127.0.0.1:7347)"
+  needs_http
+  serve -s known.d
+  run "$TALLY" serve -s known.d --listen "${at#http://}"
+  said 1 "tally: failed to listen on ${at#http://}: another process has the port; choose one with --listen"
+}
+
+@test "keys beyond maxseries are one series, and are counted" {
+  needs_http
+  echo 'BEGIN { @k[1] = sum(1); @k[2] = sum(20); @k[3] = sum(300); @k[4] = sum(4000); }' >keys.d
+  serve -x maxseries=2 -s keys.d
+  metrics | grep -q '^tally_k{program="keys",.*="4"} 4000$'
+  metrics | grep -q '^tally_k{program="keys",.*="3"} 300$'
+  metrics | grep -q '^tally_k{program="keys",.*other="true"} 21$'
+  counts 'tally_series_folded{program="keys",metric="tally_k"} 2'
+}
+
+@test "two programs share a metric's name when its type is the same" {
+  needs_http
+  echo 'BEGIN { @n = count(); }' >a.d
+  echo 'BEGIN { @n = count(); @n = count(); }' >b.d
+  echo 'BEGIN { @n = sum(1); }' >c.d
+  serve -s a.d -s b.d -s c.d
+  counts 'tally_n_total{program="a"} 1'
+  counts 'tally_n_total{program="b"} 2'
+  [ "$(metrics | grep -c '^# TYPE tally_n_total ')" -eq 1 ]
+  run ! grep -q 'tally_n{program="c"}' <<<"$(metrics)"
+  grep -q 'c: tally_n is left out: another program has a metric of this name and another type' log
+}
+
+@test "requests that change something are refused, and nothing else is there" {
+  needs_http
+  known_program
+  serve -s known.d
+  [ "$(curl -s -o /dev/null -w '%{http_code}' -X POST -d x=1 "$at/metrics")" = 405 ]
+  [ "$(curl -s -o /dev/null -w '%{http_code}' "$at/../etc/passwd")" = 404 ]
+  [ "$(curl -s -o /dev/null -w '%{http_code}' "$at/nothing")" = 404 ]
+  [ "$(curl -s -o /dev/null -w '%{http_code}' -I "$at/metrics")" = 200 ]
+  printf 'GET /metrics HTTP/1.1\r\nHost' >"/dev/tcp/127.0.0.1/${at##*:}" # half a request
+  counts 'tally_up{program="known"} 1'
+}
+
+@test "what a program prints goes to the log with its name in front" {
+  needs_http
+  echo 'BEGIN { printf("hello %d\n", 5); @n = count(); }' >talk.d
+  serve -s talk.d
+  until_log '^tally: talk: hello 5$'
+  kill "$server"
+  wait "$server"
+  server=
+  [ "$(grep -c hello log)" -eq 1 ]
+}
+
+@test "Prometheus scrapes it, and has stored what was counted" {
+  needs_http
+  command -v prometheus >/dev/null || skip "no prometheus"
+  known_program
+  serve -s known.d
+  printf 'global: { scrape_interval: 1s }\nscrape_configs: [ { job_name: t, static_configs: [ { targets: ["%s"] } ] } ]\n' "${at#http://}" >prom.yml
+  prometheus --config.file=prom.yml --storage.tsdb.path=data --web.listen-address=127.0.0.1:0 >prom.log 2>&1 &
+  prom=$!
+  stop_prometheus() { kill "$prom"; wait "$prom" || true; }
+  port=
+  for _ in $(seq 2000); do
+    port=$(sed -n 's/.*address=127.0.0.1:\([1-9][0-9]*\).*/\1/p' prom.log | head -n 1)
+    [ -z "$port" ] || break
+    read -rt 0.05 <> <(:) || true
+  done
+  [ -n "$port" ] || { cat prom.log; stop_prometheus; return 1; }
+  for _ in $(seq 600); do
+    answer=$(curl -s "http://127.0.0.1:$port/api/v1/query?query=sum(tally_things_total)" || true)
+    [[ "$answer" != *'"3"]'* ]] || break
+    read -rt 0.05 <> <(:) || true
+  done
+  health=$(curl -s "http://127.0.0.1:$port/api/v1/targets" || true)
+  stop_prometheus
+  [[ "$answer" == *'"3"]'* ]] || { echo "$answer"; cat prom.log; return 1; }
+  [[ "$health" == *'"health":"up"'* ]]
+}
