@@ -28,7 +28,7 @@ static uint64_t now(void *arg)
 	struct timespec t;
 
 	(void)arg;
-	clock_gettime(CLOCK_REALTIME, &t);
+	timespec_get(&t, TIME_UTC);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 

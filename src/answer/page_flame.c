@@ -13,8 +13,8 @@
 #include "answer/page_int.h"
 
 /* Names of the tree in the order in which they are met; number[name] is that place + 1. False: out of memory. */
-static bool flame_number_names(const struct an_flame *f, const struct an_flame_tree *t, uint32_t *number, uint32_t **used,
-			       uint32_t *nused)
+static bool flame_number_names(const struct an_flame *f, const struct an_flame_tree *t, uint32_t *number,
+			       uint32_t **used, uint32_t *nused)
 {
 	uint32_t cap = 0, depth;
 
@@ -34,7 +34,8 @@ static bool flame_number_names(const struct an_flame *f, const struct an_flame_t
 }
 
 /* A run for each path. The walk goes up from a leaf only, which has a value, so the names since the last run are the end of this path. */
-static void flame_put_stacks(struct buf *to, const struct an_flame *f, const struct an_flame_tree *t, const uint32_t *number)
+static void flame_put_stacks(struct buf *to, const struct an_flame *f, const struct an_flame_tree *t,
+			     const uint32_t *number)
 {
 	uint32_t depth, npending = 0, cappending = 0, *pending = NULL;
 	const char *before = "";
@@ -68,15 +69,18 @@ void an_html_put_flame(struct buf *to, const struct an_part *p)
 		mem_free(used);
 		return;
 	}
-	buf_printf(to, "<div class=\"flame\" data-part=\"%s\">\n<div class=\"tools\"><input type=\"search\" spellcheck=\"false\" "
-		       "autocomplete=\"off\" placeholder=\"Search: text or regular expression\" aria-label=\"Search for names\">"
-		       "<button type=\"button\" disabled>Reset zoom</button><span class=\"found\" aria-live=\"polite\"></span>"
-		       "<span class=\"legend\"><i class=\"e\">key</i><i class=\"u\">user</i><i class=\"k\">kernel</i></span></div>\n"
-		       "<canvas tabindex=\"0\" role=\"application\" aria-label=\"Flame graph of ",
-		   p->key);
+	buf_printf(
+		to,
+		"<div class=\"flame\" data-part=\"%s\">\n<div class=\"tools\"><input type=\"search\" spellcheck=\"false\" "
+		"autocomplete=\"off\" placeholder=\"Search: text or regular expression\" aria-label=\"Search for names\">"
+		"<button type=\"button\" disabled>Reset zoom</button><span class=\"found\" aria-live=\"polite\"></span>"
+		"<span class=\"legend\"><i class=\"e\">key</i><i class=\"u\">user</i><i class=\"k\">kernel</i></span></div>\n"
+		"<canvas tabindex=\"0\" role=\"application\" aria-label=\"Flame graph of ",
+		p->key);
 	an_html_put_text(to, t->label);
-	buf_puts(to, "; arrow keys walk through it, Enter zooms, Escape resets, / searches\"></canvas><output></output>\n"
-		     "<p class=\"told\" aria-live=\"polite\"></p>\n<script type=\"application/json\">{\"unit\":");
+	buf_puts(to,
+		 "; arrow keys walk through it, Enter zooms, Escape resets, / searches\"></canvas><output></output>\n"
+		 "<p class=\"told\" aria-live=\"polite\"></p>\n<script type=\"application/json\">{\"unit\":");
 	an_html_put_script_string(to, an_flame_unit(t));
 	buf_puts(to, ",\"names\":[");
 	for (uint32_t i = 0; i < nused; i++) {

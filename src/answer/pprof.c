@@ -102,7 +102,9 @@ static void pprof_put_tree_type(struct pprof *w, const struct an_flame_tree *t, 
 {
 	static const struct {
 		const char *ours, *theirs;
-	} units[] = { { "ns", "nanoseconds" }, { "us", "microseconds" }, { "ms", "milliseconds" }, { "bytes", "bytes" } };
+	} units[] = {
+		{ "ns", "nanoseconds" }, { "us", "microseconds" }, { "ms", "milliseconds" }, { "bytes", "bytes" }
+	};
 	const char *unit = "count", *type = t->label + 1;
 
 	if (*t->label != '@')
@@ -209,7 +211,8 @@ static void pprof_put_gzip(struct buf *to, const struct buf *from)
 	size_t at = 0;
 	int rc;
 
-	if (from->failed || deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+	if (from->failed ||
+	    deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
 		to->failed = true;
 		return;
 	}

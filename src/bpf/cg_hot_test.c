@@ -20,10 +20,40 @@ static const struct bpf_place second = { NULL, { { OPERAND_REG, 4, true, 0, RAX,
 static const struct bpf_probe probes[] = {
 	{ .id = 1, .cls = IMG_TEST, .prov = "dtrace", .mod = "", .func = "", .name = "BEGIN" },
 	{ .id = 2, .cls = IMG_ENTRY, .prov = "syscall", .mod = "", .func = "first", .name = "entry", .call = &call },
-	{ .id = 3, .cls = IMG_USER_PLACE, .prov = "p", .mod = "m", .func = "f", .name = "a", .pid = PID, .place = &first },
-	{ .id = 4, .cls = IMG_USER_PLACE, .prov = "p", .mod = "m", .func = "f", .name = "b", .pid = PID, .place = &other, .cookie = 2 },
-	{ .id = 5, .cls = IMG_USER_PLACE, .prov = "p", .mod = "m", .func = "f", .name = "c", .pid = PID, .place = &upper, .cookie = 3 },
-	{ .id = 6, .cls = IMG_USER_PLACE, .prov = "q", .mod = "m", .func = "f", .name = "d", .pid = PID, .is_later = true },
+	{ .id = 3,
+	  .cls = IMG_USER_PLACE,
+	  .prov = "p",
+	  .mod = "m",
+	  .func = "f",
+	  .name = "a",
+	  .pid = PID,
+	  .place = &first },
+	{ .id = 4,
+	  .cls = IMG_USER_PLACE,
+	  .prov = "p",
+	  .mod = "m",
+	  .func = "f",
+	  .name = "b",
+	  .pid = PID,
+	  .place = &other,
+	  .cookie = 2 },
+	{ .id = 5,
+	  .cls = IMG_USER_PLACE,
+	  .prov = "p",
+	  .mod = "m",
+	  .func = "f",
+	  .name = "c",
+	  .pid = PID,
+	  .place = &upper,
+	  .cookie = 3 },
+	{ .id = 6,
+	  .cls = IMG_USER_PLACE,
+	  .prov = "q",
+	  .mod = "m",
+	  .func = "f",
+	  .name = "d",
+	  .pid = PID,
+	  .is_later = true },
 };
 
 static int resolve(void *arg, const struct d_probedesc *d, int (*add)(void *, uint32_t), void *add_arg, struct err *e)
@@ -72,7 +102,8 @@ static int names_map(const struct made *m, uint8_t use)
 	const struct img_prog *p = &m->img->prog[0];
 
 	for (uint32_t i = 0; i < p->nins; i++)
-		if (p->ins[i].code == INS_LD_IMM64 && p->ins[i].src == INS_SRC_MAP && m->img->map[p->ins[i].imm].use == use)
+		if (p->ins[i].code == INS_LD_IMM64 && p->ins[i].src == INS_SRC_MAP &&
+		    m->img->map[p->ins[i].imm].use == use)
 			return (int)i;
 	return -1;
 }
@@ -112,10 +143,11 @@ static uint32_t helper_reads(const char *text)
 static void an_argument_that_is_in_one_place_is_read_there(void **state)
 {
 	(void)state;
-	assert_int_equal(helper_reads("p:m:f:a { @[arg0] = count(); }"), 0); /* two places, the same register */
+	assert_int_equal(helper_reads("p:m:f:a { @[arg0] = count(); }"), 0);      /* two places, the same register */
 	assert_true(helper_reads("p:m:f:a, p:m:f:b { @[arg0] = count(); }") > 0); /* two registers */
 	assert_true(helper_reads("p:m:f:c { @[arg0] = count(); }") > 0);          /* a part of one */
-	assert_true(helper_reads("p:m:f:a, q:m:f:d { @[arg0] = count(); }") > 0); /* and places that are not known yet */
+	assert_true(helper_reads("p:m:f:a, q:m:f:d { @[arg0] = count(); }") >
+		    0); /* and places that are not known yet */
 	/* each clause for itself, though both are one program */
 	assert_int_equal(helper_reads("p:m:f:a { @[arg0] = count(); } p:m:f:b { @b[arg0] = count(); }"), 0);
 }
@@ -132,7 +164,8 @@ static void a_string_is_padded_with_zeros_where_somebody_looks_at_them(void **st
 
 	(void)state;
 	assert_in_range(words_zeroed(":::entry { trace(strlen(copyinstr(arg0))); }"), record, record + few);
-	assert_in_range(words_zeroed(":::entry /copyinstr(arg0) == \"/etc/passwd\"/ { trace(1); }"), record, record + few);
+	assert_in_range(words_zeroed(":::entry /copyinstr(arg0) == \"/etc/passwd\"/ { trace(1); }"), record,
+			record + few);
 	assert_true(words_zeroed(":::entry { trace(copyinstr(arg0)); }") >= whole);
 	assert_true(words_zeroed(":::entry { @[copyinstr(arg0)] = count(); }") >= whole);
 	assert_true(words_zeroed(":::entry { this->s = copyinstr(arg0); }") >= whole);
