@@ -32,12 +32,14 @@ int trace_symbols(struct tally_trace *t)
 static void find_user(struct tally_trace *t, const uint64_t *where, uint64_t addr, struct sym_name *ret)
 {
 	const uint32_t pid = (uint32_t)where[0];
+	const uint64_t generation_ns = where[1] ? where[1] : t->watched_ns;
 
 	if (t->opt.v[OPT_noresolve])
 		return;
-	if (t->eng->k && !sym_knows(t->sym, pid))
-		(void)sym_look(t->sym, pid);
-	sym_user(t->sym, pid, addr, where[1] ? where[1] : t->watched_ns, ret);
+	if (t->eng->k && (generation_ns ? sym_must_look(t->sym, pid, addr, generation_ns) : !sym_knows(t->sym, pid)) &&
+	    sym_look(t->sym, pid) >= 0)
+		(void)run_learn_mappings(t);
+	sym_user(t->sym, pid, addr, generation_ns, ret);
 }
 
 static const char *names_keep_text(struct tally_trace *t, struct arena *a, uint32_t *len)

@@ -312,6 +312,13 @@ int sym_look(struct symbols *s, uint32_t pid)
 	return rc;
 }
 
+bool sym_must_look(const struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns)
+{
+	struct place at;
+
+	return spaces_seen(&s->spaces, pid, addr, generation_ns, &at) == SEEN_GONE && space_can_be_read(at.space);
+}
+
 bool sym_knows(struct symbols *s, uint32_t pid)
 {
 	return spaces_knows(&s->spaces, pid);

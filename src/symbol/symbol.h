@@ -83,7 +83,10 @@ void sym_kernel(struct symbols *s, uint64_t addr, struct sym_name *ret);
 void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct sym_name *ret);
 /* Whether what is named from now on was seen before now, as the keys of a snapshot were: then each file is checked once. */
 void sym_all_seen(struct symbols *s, bool yes);
-int sym_look(struct symbols *s, uint32_t pid);   /* takes what pid maps now; what k_task_maps() returns */
+int sym_look(struct symbols *s, uint32_t pid); /* takes what pid maps now; what k_task_maps() returns */
+/* Whether nothing is known of what was there, and a look may tell. Who looks then feeds what happened until after it before he asks: what
+ * the look found may have come in a later generation, which nobody told of yet. */
+bool sym_must_look(const struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns);
 void sym_task(void *s, const struct k_task *t);  /* feed: usable as a k_task sink */
 bool sym_knows(struct symbols *s, uint32_t pid); /* whether any mapping of pid is known */
 /* mod`name+0xoff, mod`name, mod`0xoff or 0xaddr, as D prints them, and why a name is missing.

@@ -1178,6 +1178,29 @@ static void every_failing_allocation_is_survived(void **state)
 	mem_fail_at(0);
 }
 
+static void what_a_look_finds_was_not_there_in_a_generation_that_ended_meanwhile(void **state)
+{
+	const uint32_t pid = (uint32_t)getpid();
+	const struct k_task own = text_of("/proc/self/exe", 0);
+	const int fd = open("/proc/self/exe", O_RDONLY), rx = PROT_READ | PROT_EXEC;
+	void *code = mmap(NULL, own.len, rx, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const uint64_t generation_ns = k_now_ns(), addr = (uintptr_t)code + (MARKER - own.addr);
+	struct k_task told = { .kind = K_TASK_UNMAP, .pid = pid, .path = "" };
+	struct symbols *s = fresh();
+	struct sym_name n;
+
+	(void)state;
+	assert_ptr_equal(mmap(code, own.len, rx, MAP_PRIVATE | MAP_FIXED, fd, (off_t)own.pgoff), code);
+	told.time_ns = k_now_ns();
+	assert_true(sym_must_look(s, pid, addr, generation_ns));
+	assert_int_equal(sym_look(s, pid), 0);
+	sym_task(s, &told); /* the kernel had told it before the look */
+	sym_user(s, pid, addr, generation_ns, &n);
+	assert_true(n.gone && !n.mod);
+	close(fd);
+	sym_close(s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -1216,6 +1239,7 @@ int main(void)
 		cmocka_unit_test(a_perf_map_without_line_ends_is_passed_over),
 		cmocka_unit_test(a_kernel_address_has_its_name_and_a_hole_has_none),
 		cmocka_unit_test(text_is_what_d_prints),
+		cmocka_unit_test(what_a_look_finds_was_not_there_in_a_generation_that_ended_meanwhile),
 		cmocka_unit_test(losses_are_counted),
 		cmocka_unit_test(every_failing_allocation_is_survived),
 	};
