@@ -197,7 +197,7 @@ over() {
   gave 'over.so`0x[0-9a-f]+ \[file changed\] ' 1950 2100
   gave 'over.so`plugin_b_touch ' 950 1100
   [[ "$output" != *plugin_a_touch* ]]
-  [[ "$stderr" =~ [1-9][0-9]*\ user\ address(es)?\ without\ a\ name:\ the\ file\ was\ written ]]
+  [[ "$stderr" =~ [1-9][0-9]*\ user\ address(es)?\ without\ a\ name:\ the\ file\ was\ changed ]]
 }
 
 @test "a library that was written over and got its old mtime back has no names of what it holds now" {
