@@ -18,7 +18,7 @@ shares() {
   check $? "$1: page faults at one address are those of each function: $first of 4000, $second of 2000" "$(cat /tmp/said)"
 }
 a='plugin_a.so.plugin_a_touch ' b='plugin_b.so.plugin_b_touch '
-for how in load map over child wake move; do shares $how "$a" "$b"; done
+for how in load map over child wake move cover carry; do shares $how "$a" "$b"; done
 shares exec 'image_a.image_a_touch ' 'image_b.image_b_touch '
 shares jit "$a" '^ *0x[0-9a-f]* *[0-9]*$'
 shares memory "$a" '^ *0x[0-9a-f]* *[0-9]*$'
