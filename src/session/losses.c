@@ -247,10 +247,14 @@ void mappings_report(struct tally_trace *t)
 {
 	if (!t->sym)
 		return;
+	if (t->eng && t->eng->k && t->prog->uses_user_symbols && !t->watched_ns)
+		trace_note(
+			t,
+			"user addresses have the names of what was mapped when they were looked up: this kernel does not tell when code is unmapped (that needs its BTF and the tracepoints of mmap_lock)");
 	report_nameless(t, sym_gone(t->sym), "mapping", "the mapping was gone before it could be seen");
 	report_nameless(t, sym_forgotten(t->sym), "forgotten",
 			"the mapping was seen, but so many came and went since that it is no longer kept");
-	report_nameless(t, sym_unread(t->sym), "file", "the file was written to or removed before it could be read");
+	report_nameless(t, sym_unread(t->sym), "file", "the file was changed or removed before it could be read");
 	report_nameless(t, sym_unreached(t->sym), "unreached",
 			"the process ended before the file could be reached under its root directory");
 	report_nameless(t, sym_ambiguous(t->sym), "perfmap",
