@@ -370,6 +370,9 @@ calls || missed=$((missed + 1))
 sched || missed=$((missed + 1))
 build/bench/bench "$runs" -- "$tally" trace -l >"$work/start"
 bound "start: -l of all providers" "$(awk 'NR == 1 { print $1 / 1e6 }' "$work/start")" 300 ms
+build/bench/bench "$runs" -- "$tally" trace -ln 'syscall:::' -- "${trace[@]}" -n 'BEGIN { exit(0); }' >"$work/start"
+figure "start: -ln syscall:::" "$(awk 'NR == 1 { print $1 / 1e6 }' "$work/start")" ms "$(awk 'NR == 2 { print $1 / 1e6 }' "$work/start")" \
+  "an empty script" "<= 10 x"
 sysctl -q -w kernel.bpf_stats_enabled=1
 users || missed=$((missed + 1))
 sysctl -q -w kernel.bpf_stats_enabled="$stats"
