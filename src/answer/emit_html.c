@@ -206,22 +206,25 @@ static void html_put_graphs(struct an_emit *e)
 	for (uint32_t i = 0; i < f->ntrees; i++) {
 		const struct an_flame_tree *t = &f->tree[i];
 		const char *unit = an_flame_unit(t);
-		struct buf sum = { 0 };
+		struct buf sum = { 0 }, stacks = { 0 };
 		struct an_part *part;
 
 		if (!total[t->root])
 			continue;
 		an_count(&sum, (uint64_t)total[t->root]);
+		an_count(&stacks, t->stacks);
 		part = an_page_flame(&e->page, "flame",
 				     *t->label == '@' ? arena_text(&e->page.arena, "%s: %s()", t->label, t->function) :
 							t->label,
 				     f, i);
-		an_explain(
-			&e->page, part,
-			"%s%s%s in %u different stack%s. A box is a function, below it is what it called; its width is its share.",
-			sum.failed ? "" : sum.p, *unit ? " " : "", unit, t->stacks, t->stacks == 1 ? "" : "s");
-		e->page.arena.failed |= sum.failed;
+		if (!sum.failed && !stacks.failed)
+			an_explain(
+				&e->page, part,
+				"%s%s%s in %s different stack%s. A box is a function, below it is what it called; its width is its share.",
+				sum.p, *unit ? " " : "", unit, stacks.p, t->stacks == 1 ? "" : "s");
+		e->page.arena.failed |= sum.failed | stacks.failed;
 		buf_free(&sum);
+		buf_free(&stacks);
 		html_put_functions(e, t, total);
 	}
 	mem_free(total);

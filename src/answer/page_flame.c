@@ -75,12 +75,13 @@ void an_html_put_flame(struct buf *to, const struct an_part *p)
 		"autocomplete=\"off\" placeholder=\"Search: text or regular expression\" aria-label=\"Search for names\">"
 		"<button type=\"button\" disabled>Reset zoom</button><span class=\"found\" aria-live=\"polite\"></span>"
 		"<span class=\"legend\"><i class=\"e\">key</i><i class=\"u\">user</i><i class=\"k\">kernel</i></span></div>\n"
-		"<canvas tabindex=\"0\" role=\"application\" aria-label=\"Flame graph of ",
+		"<div class=\"stage\"><canvas tabindex=\"0\" role=\"application\" aria-label=\"Flame graph of ",
 		p->key);
 	an_html_put_text(to, t->label);
-	buf_puts(to,
-		 "; arrow keys walk through it, Enter zooms, Escape resets, / searches\"></canvas><output></output>\n"
-		 "<p class=\"told\" aria-live=\"polite\"></p>\n<script type=\"application/json\">{\"unit\":");
+	buf_puts(
+		to,
+		"; arrow keys walk through it, Enter zooms, Escape resets, / searches\"></canvas></div><output></output>\n"
+		"<p class=\"told\" aria-live=\"polite\"></p>\n<script type=\"application/json\">{\"unit\":");
 	an_html_put_script_string(to, an_flame_unit(t));
 	buf_puts(to, ",\"names\":[");
 	for (uint32_t i = 0; i < nused; i++) {

@@ -20,7 +20,7 @@
 
 #include "answer/page_script.h"
 
-#define AN_FLAME_SCRIPT_HASH "1ozNyqHISbhb7fCG7krX4qvuSV6XgJhOFzPe/2Dtiwk="
+#define AN_FLAME_SCRIPT_HASH "9aqpZGcd5lVfMA60WYZ3q39XWq9KtA64cMfvWWWjA7E="
 #define AN_FLAME_SCRIPT AN_JS( \
 "use strict"; \
 (function () { \
@@ -104,7 +104,7 @@ function box(v, b, y) { \
 function draw(v) { \
 	const canvas = v.canvas, scale = window.devicePixelRatio || 1; \
 	let drawn = 0; \
-	v.width = v.div.clientWidth; \
+	v.width = v.stage.clientWidth; \
 	lay(v); \
 	canvas.width = Math.round(v.width * scale); canvas.height = Math.round(v.height * scale); \
 	canvas.style.height = v.height + "px"; \
@@ -133,8 +133,10 @@ function under(v, e) { \
 	return found ? found[0] : -1; \
 } \
 function pick(v, node) { \
+	const top = node < 0 ? 0 : v.g.depth[node] * ROW, stage = v.stage; \
 	v.pick = node; v.told.textContent = node < 0 ? "" : tell(v, node).replace("\n", ": "); \
 	draw(v); \
+	stage.scrollTop = Math.min(Math.max(stage.scrollTop, top + ROW - stage.clientHeight), top); \
 } \
 function search(v) { \
 	const q = v.input.value, g = v.g; \
@@ -181,7 +183,7 @@ function key(v, e) { \
 	e.preventDefault(); \
 } \
 function begin(div) { \
-	const v = { div: div, canvas: div.querySelector("canvas"), out: div.querySelector("output"), input: div.querySelector("input"), \
+	const v = { div: div, stage: div.querySelector(".stage"), canvas: div.querySelector("canvas"), out: div.querySelector("output"), input: div.querySelector("input"), \
 		reset: div.querySelector("button"), found: div.querySelector(".found"), told: div.querySelector(".told"), \
 		g: load(div.querySelector("script").textContent), zoom: 0, pick: -1, height: 0, match: null, rows: [] }; \
 	function hide() { v.out.style.display = "none"; } \

@@ -21,7 +21,7 @@ main, header { max-width: none } \
 .tools button { font: inherit; padding: .3rem .8rem; color: var(--accent); background: var(--card); border: 1px solid var(--rule); \
 	border-radius: 3px; cursor: pointer } \
 .tools button:disabled { color: var(--soft); cursor: default; opacity: .6 } \
-.tools input:focus-visible, .tools button:focus-visible, .flame canvas:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px } \
+.tools input:focus-visible, .tools button:focus-visible, .flame canvas:focus-visible { outline: 2px solid var(--accent); outline-offset: -1px } \
 .found { font-variant-numeric: tabular-nums } \
 .legend { margin-left: auto; color: var(--soft); display: flex; gap: .9rem } \
 .legend i { font-style: normal; padding: 0 .5rem; color: var(--ink) } \
@@ -29,13 +29,14 @@ main, header { max-width: none } \
 .legend .u { background: var(--user) } \
 .legend .e { background: var(--key); font-weight: 600 } \
 .flame { position: relative } \
+.stage { overflow: hidden auto; max-height: 85vh; scrollbar-gutter: stable } \
 .flame canvas { cursor: pointer } \
 .flame output { max-width: min(44rem, 90%); white-space: pre-wrap; overflow-wrap: anywhere; z-index: 1 } \
 .told { margin: .4rem 0 0; min-height: 1.5em; font-size: .9rem; overflow-wrap: anywhere; font-variant-numeric: tabular-nums } \
 td.t { white-space: normal; overflow-wrap: anywhere; max-width: 60rem } \
 pre { overflow: auto; max-height: 32rem; margin: 0; font-size: .85rem; line-height: 1.35 } \
 @media (max-width: 40rem) { main, header { padding: 0 .6rem } .legend { margin-left: 0 } .tools input { flex: 1 1 100% } } \
-@media print { .tools input, .tools button { display: none } .scroll, pre { max-height: none } } )
+@media print { .tools input, .tools button { display: none } .scroll, .stage, pre { max-height: none } } )
 
 /* clang-format on */
 #endif
