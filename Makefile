@@ -276,6 +276,10 @@ $(B)/bench/sun4v $(B)/bench/gpci $(B)/bench/kunpeng: $(B)/bench/%: bench/%.c $(c
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(BASIC)) -Itest/lib $(RELEASE) -o $@ $(filter-out %.h,$^) -lpthread -lm -ldl
 
+$(B)/bench/flame: bench/flame.c $(call rel,$(call reach,answer))
+	@mkdir -p $(@D)
+	$(CC) $(BASIC) $(RELEASE) $(USER_FLAGS) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(LIBS)
+
 $(B)/bench/hvsock: bench/hvsock.c $(call rel,$(call reach,attach))
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(BASIC)) $(RELEASE) -o $@ $(filter-out %.h,$^) -lpthread $(LIBS)

@@ -5,6 +5,9 @@
  * each row, and below a process there may be a hundred thousand. Children are linked once, in the order of their names, when
  * all rows are there: nodes are put into buckets by the rank of their name, and the buckets are emptied from the last to the
  * first, each node to the front of its parent's children.
+ *
+ * Five million frames have a few thousand names, and the texts of equal frames of one aggregation are mostly one text in memory. So a
+ * name is looked up by that place first, in a table that forgets.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +72,19 @@ static int64_t flame_add_bounded(int64_t a, int64_t b)
 }
 
 /* ---- names and nodes ---------------------------------------------------------------------- */
+
+#define SEEN_BITS 14
+struct an_flame_seen {
+	const char *text; /* NULL: a free place */
+	uint32_t name, frame;
+};
+
+static struct an_flame_seen *flame_seen_at(const struct an_flame *f, const char *text, enum an_frame frame)
+{
+	const uint64_t h = ((uint64_t)(uintptr_t)text + frame) * 0x9e3779b97f4a7c15u;
+
+	return &f->seen[h >> (64 - SEEN_BITS)];
+}
 
 /* The number of a name; file, where it is known, is that of whoever named it first. */
 static uint32_t flame_name_take(struct an_flame *f, enum an_frame frame, const char *text, size_t n, const char *file)
@@ -149,11 +165,8 @@ static uint32_t flame_node_take(struct an_flame *f, uint32_t parent, uint32_t na
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static uint32_t flame_go_down(struct an_flame *f, uint32_t at, enum an_frame frame, const char *text, size_t n,
-			      const char *file)
+static uint32_t flame_go_down(struct an_flame *f, uint32_t at, uint32_t name)
 {
-	const uint32_t name = flame_name_take(f, frame, text, n, file);
-
 	at = at && !f->failed ? flame_node_take(f, at, name) : 0;
 	f->failed |= !at;
 	return at;
@@ -165,8 +178,15 @@ static uint32_t flame_go_down_stack(struct an_flame *f, uint32_t at, const struc
 
 	for (uint32_t i = v->nframes; i > 0; i--) {
 		const char *func = v->func ? v->func[i - 1] : NULL, *text = func ? func : v->frame[i - 1];
+		struct an_flame_seen *seen = flame_seen_at(f, text, frame);
 
-		at = flame_go_down(f, at, frame, text, strlen(text), v->file ? v->file[i - 1] : NULL);
+		if (seen->text != text || seen->frame != frame)
+			*seen = (struct an_flame_seen){
+				text,
+				flame_name_take(f, frame, text, strlen(text), v->file ? v->file[i - 1] : NULL),
+				frame,
+			};
+		at = flame_go_down(f, at, seen->name);
 	}
 	return at;
 }
@@ -184,7 +204,7 @@ static uint32_t flame_row_end(struct an_flame *f, uint32_t root, const struct an
 			continue;
 		an_bare(&text, &r->key[k]);
 		f->failed |= text.failed;
-		at = flame_go_down(f, at, AN_FRAME_KEY, text.p ? text.p : "", text.n, NULL);
+		at = flame_go_down(f, at, flame_name_take(f, AN_FRAME_KEY, text.p ? text.p : "", text.n, NULL));
 		buf_free(&text);
 	}
 	for (size_t i = 0; i < COUNT(stacks); i++)
@@ -192,7 +212,7 @@ static uint32_t flame_row_end(struct an_flame *f, uint32_t root, const struct an
 			if (r->key[k].kind == stacks[i])
 				at = flame_go_down_stack(f, at, &r->key[k]);
 	if (at == root && r->nkeys)
-		at = flame_go_down(f, at, AN_FRAME_KEY, NO_FRAMES, strlen(NO_FRAMES), NULL);
+		at = flame_go_down(f, at, flame_name_take(f, AN_FRAME_KEY, NO_FRAMES, strlen(NO_FRAMES), NULL));
 	return at;
 }
 
@@ -224,6 +244,9 @@ void an_flame_add(struct an_flame *f, const struct an_agg *a)
 {
 	struct an_flame_tree *t = flame_tree_take(f, a);
 
+	/* its texts, and no others: those of the next one may lie where these did */
+	f->seen = mem_alloc(sizeof(*f->seen) << SEEN_BITS);
+	f->failed |= !f->seen;
 	for (uint32_t i = 0; t && i < a->nrows && !f->failed; i++) {
 		const int64_t width = flame_row_width(a, &a->row[i]);
 		uint32_t end;
@@ -241,6 +264,8 @@ void an_flame_add(struct an_flame *f, const struct an_agg *a)
 	}
 	if (t)
 		t->has_stacks |= an_flame_has_stacks(a);
+	mem_free(f->seen);
+	f->seen = NULL;
 }
 
 /* ---- order ------------------------------------------------------------------------------------- */

@@ -45,7 +45,8 @@ struct an_flame {
 	uint32_t nnames, capnames;
 	struct an_node *node;
 	uint32_t nnodes, capnodes;
-	uint32_t *slot, nslots; /* hash of parent and name -> node */
+	uint32_t *slot, nslots;     /* hash of parent and name -> node */
+	struct an_flame_seen *seen; /* texts of the aggregation that is added, by their place in memory */
 	struct an_flame_tree *tree;
 	uint32_t ntrees, captrees;
 	bool failed;
