@@ -496,6 +496,50 @@ static void cpus_and_maps_are_possible_up_to_their_limits(void **state)
 	free(map);
 }
 
+/* A program goes on in a part of its own class that is there; else it goes on behind the call. */
+static void a_tail_call_goes_to_a_part_of_the_same_class(void **state)
+{
+	static const struct bpf_ins of_part[] = { I_MOV_IMM(R0, 42), I_EXIT() };
+	static const struct {
+		int line;
+		uint32_t map, id, part;
+		int rc;
+	} row[] = {
+		{ __LINE__, CTL, IMG_PERF, 0, 42 },
+		{ __LINE__, CTL, IMG_PERF, 1, 7 },
+		{ __LINE__, CTL, IMG_PERF, 2, 7 },
+		{ __LINE__, CTL, IMG_PERF, UINT32_MAX, 7 },
+		{ __LINE__, CTL, IMG_RECORD, 0, 7 },
+		{ __LINE__, CTL, IMG_RECORD, 1, 7 },
+		{ __LINE__, GLOBALS, IMG_PERF, 0, -TALLY_ECORRUPT },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		const struct bpf_ins ins[] = {
+			I_LD_MAP(R2, row[i].map), I_LD64_HI(0),     I_MOV_IMM(R3, (int32_t)row[i].part),
+			I_CALL(tail_call),        I_MOV_IMM(R0, 7), I_EXIT()
+		};
+		struct img_prog part[2];
+		struct fixture f;
+		int rc;
+
+		assert_int_equal(open_fixture(&f, ins, COUNT(ins)), 0);
+		vm_close(f.vm);
+		part[0] = part[1] = f.prog;
+		part[0].ins = part[1].ins = (struct bpf_ins *)(uintptr_t)of_part;
+		part[0].nins = part[1].nins = COUNT(of_part);
+		part[1].cls = IMG_RECORD;
+		f.maps[CTL] = (struct img_map){ IMG_PROGS, IMG_PARTS, row[i].id, "parts", 4, 4, 2, NULL };
+		f.img.part = part;
+		f.img.nparts = 2;
+		assert_int_equal(vm_open(&f.vm, &f.img, 1, &f.e), 0);
+		rc = run(&f);
+		if (rc != row[i].rc)
+			fail_msg("line %d: %d, %s", row[i].line, rc, f.e.text);
+	}
+}
+
 static void every_failed_allocation_is_survived(void **state)
 {
 	(void)state;
@@ -568,6 +612,7 @@ int main(void)
 		cmocka_unit_test(impossible_maps_are_refused),
 		cmocka_unit_test(maps_are_possible_up_to_their_limits),
 		cmocka_unit_test(cpus_and_maps_are_possible_up_to_their_limits),
+		cmocka_unit_test(a_tail_call_goes_to_a_part_of_the_same_class),
 		cmocka_unit_test(every_failed_allocation_is_survived),
 		cmocka_unit_test(random_programs_stay_in_their_memory),
 	};

@@ -292,6 +292,10 @@ static void counters_of_all_records_count_from_the_first_reading_on(void **state
 	assert_true(value(&t, 3, "capped") == speed(0x20, 3, 0x10) * 7);
 	assert_true(value(&t, 9, "idle") == speed(0x20, 9, 0x28) * 7);
 	gpci_table_free(&t);
+	v.time = 6; /* a step back, which no counter takes */
+	t = table(&l, "entitled", 0);
+	assert_true(value(&t, 3, "capped") == speed(0x20, 3, 0x10) * 7);
+	gpci_table_free(&t);
 	t = table(&l, "entitled", 5);
 	assert_int_equal(t.n, 3); /* 5, 8 and 9 */
 	gpci_table_free(&t);
