@@ -6,7 +6,7 @@
 #   --slice A-B       of these the A-th to the B-th only: a long run in parts
 #   -l, --list        the changes only
 #   -j, --json        a JSON document in place of the table
-#   --seconds N       how long the tests of one change may take in all, by what they take without it (60)
+#   --seconds N       how long the tests of one change may take in all, with their linking, by what they take without it (60)
 #   --least N         exit 0 when at least N % of the changes are caught (100)
 #
 # A change is one that tools/mutate.awk makes: a comparison one off or turned round, && for ||, a check that is never true, a
@@ -251,6 +251,7 @@ compare_objects() {
 }
 compared=
 
+LINKING=300 # milliseconds that a test's linking counts for: there are many quick ones
 judge() { # in `verdict`
   local t left=$((budget * 1000)) why same= failed
   why=$(awk -F '\t' -v f="$file" -v c="$what" -v t="$text" '$1 == f && $2 == c && $3 == t { print $4; exit }' test/mutants.equivalent 2>/dev/null)
@@ -260,7 +261,7 @@ judge() { # in `verdict`
     case $t,$same in *.bats,) compare_objects && { verdict="same code"; return; }; same=no ;; esac
     usual_time "$t"
     [ "$time" != never ] && [ "$time" -le $left ] || continue
-    left=$((left - time))
+    left=$((left - time - LINKING))
     run_test "$t" $((time * 6 / 1000 + 15))
     case $? in
     0) continue ;;
