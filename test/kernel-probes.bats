@@ -187,6 +187,9 @@ done $(((s2 - s + v2 - v) * 512))" ] || { echo "$output; the device: $r $s $w $v
     run trace -n 'lockstat:::adaptive-acquire { }'
     has "lockstat: adaptive-acquire requires a probe at the return of a function of the kernel (fexit: CONFIG_FUNCTION_TRACER), which this kernel has not"
   fi
+  run trace -n 'lockstat:::adaptive-block { }'
+  [ "$status" -eq 1 ]
+  has "lockstat: adaptive-block requires one tracepoint that tells how long a thread waited (rawtp:::contention_begin and contention_end are both ends), which"
   run trace -n 'vminfo:::zfod { }'
   has "vminfo: zfod requires"
   run trace -n 'proc:::exti { }'
@@ -228,6 +231,27 @@ made 5
 taken 5
 refused 1
 right 10" || { echo "$family"; return 1; }
+  done
+}
+
+@test "tcp:::accept-refused fires once for a connection that nobody listens for, and tells who asked" {
+  needs_types
+  local family host
+  if ! "$TALLY" trace -l -n tcp:::accept-refused >/dev/null 2>&1; then
+    run trace -n 'tcp:::accept-refused { exit(0); }'
+    [ "$status" -eq 1 ] && has "tcp: accept-refused requires the tracepoint tcp_send_reset for connections that nobody listens for (Linux 6.10)"
+    return
+  fi
+  for family in 4 -6; do
+    host=127.0.0.1
+    [ $family = 4 ] || host=::1
+    [ $family = 4 ] || grep -q . /proc/net/if_inet6 2>/dev/null || continue
+    # The five connections that were accepted end without a reset, or with one of a socket: neither is a refusal.
+    run trace -c "$PROGS/packets ${family#4} connect" \
+      -n 'tcp:::accept-refused /args[2]->ip_saddr == "'$host'" && args[2]->ip_daddr == "'$host'"/ { @[args[3]->tcps_lport == args[4]->tcp_dport, args[4]->tcp_flags] = count(); }' \
+      -n 'tcp:::connect-refused /pid == $target/ { @c = count(); } END { printa("%d %d %@d\n", @); printa("%@d\n", @c); }'
+    said 0 "1 2 1
+1" || { echo "$family"; return 1; }
   done
 }
 

@@ -76,7 +76,9 @@ static int64_t member_offset(const struct k_btf *btf, uint32_t *type, const char
 
 		*type = m->type;
 		if (strlen(is) == len && !memcmp(is, name, len))
-			return btf_member_bitfield_size(t, i) ? -1 : at;
+			return btf_member_bit_offset(t, i) % 8 ?
+				       -1 :
+				       at; /* a bit-field's byte, where it is its lowest bit */
 		if (!*is && (inner = member_offset(btf, type, name, len, depth + 1)) >= 0)
 			return at + inner;
 	}

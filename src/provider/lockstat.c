@@ -37,6 +37,8 @@ enum { RW_WRITER, RW_READER };
 	RW_POINT("_raw_" function, at, kind), RW_POINT("_raw_" function "_bh", at, kind), \
 		RW_POINT("_raw_" function "_irq", at, kind), RW_POINT("_raw_" irq_function, at, kind)
 #define FUNCTION "a probe at a function of the kernel (CONFIG_FUNCTION_TRACER)"
+#define WAIT \
+	"one tracepoint that tells how long a thread waited (rawtp:::contention_begin and contention_end are both ends)"
 #define FEXIT "a probe at the return of a function of the kernel (fexit: CONFIG_FUNCTION_TRACER)"
 
 static const struct point_row lockstat_rows[] = {
@@ -66,6 +68,11 @@ static const struct point_row lockstat_rows[] = {
 		     RW_POINTS("write_unlock", "write_unlock_irqrestore", POINT_ENTRY, RW_WRITER) },
 	  POINT_ARGS(rw_args),
 	  .lacks = FUNCTION },
+	{ .name = "adaptive-block", .lacks = WAIT },
+	{ .name = "adaptive-spin", .lacks = WAIT },
+	{ .name = "spin-spin", .lacks = WAIT },
+	{ .name = "rw-block", .lacks = WAIT },
+	{ .name = "rw-spin", .lacks = WAIT },
 };
 
 const struct provider prov_lockstat = {

@@ -34,6 +34,23 @@ static const struct d_args send_args[] = SEGMENT_ARGS(PACKET_SENT, "__ip_sent"),
 	{                                                                              \
 		.word = 0, .at = { { "sock", "sk_protocol" } }, .bytes = 2, .value = 6 \
 	}
+/* tcp_send_reset without a socket: word 1 is the segment that is answered, whose data are the header of TCP. Flags stand in one byte, from
+ * fin on. Before Linux 6.10 the tracepoint had two arguments, and did not fire without a socket. */
+enum { SYN = 0x02, ACK = 0x10 };
+#define SEGMENT_FLAG(which, flag)                                                                           \
+	{                                                                                                   \
+		.word = 1, .at = { { "sk_buff", "data" }, { "tcphdr", "fin" } }, .bytes = 1, .test = which, \
+		.value = flag                                                                               \
+	}
+#define REFUSED "((struct sk_buff *)__word1)"
+#define REFUSED_HEADER "(" REFUSED "->head + " REFUSED "->network_header)"
+static const struct d_args refused_args[] = {
+	{ .value = "pktinfo_t *", .text = "xlate <pktinfo_t *> (" REFUSED ")" },
+	{ .value = "csinfo_t *", .text = "xlate <csinfo_t *> (" REFUSED "->sk)" },
+	PACKET_ARG("ipinfo_t", "__ip", REFUSED_HEADER),
+	PACKET_ARG("tcpsinfo_t", "__ip_received", REFUSED_HEADER),
+	PACKET_ARG("tcpinfo_t", "__ip", REFUSED_HEADER),
+};
 /* Numbers of states: include/net/tcp_states.h */
 enum { TCP_ESTABLISHED = 1, TCP_SYN_SENT = 2, TCP_SYN_RECEIVED = 3, TCP_CLOSED = 7 };
 #define CHANGE(before, after)                                          \
@@ -65,7 +82,13 @@ static const struct point_row tcp_rows[] = {
 	{ .name = "accept-established",
 	  .point = { CHANGE(TCP_SYN_RECEIVED, TCP_ESTABLISHED) },
 	  POINT_ARGS(received_args) },
-	{ .name = "accept-refused", .lacks = "a tracepoint at the reset of a connection that nobody listens for" },
+	{ .name = "accept-refused",
+	  .point = { { .name = "tcp_send_reset",
+		       .nargs = 3,
+		       .when = { { .word = 0 }, SEGMENT_FLAG(WHEN_SET, SYN), SEGMENT_FLAG(WHEN_CLEAR, ACK) },
+		       .nwhen = 3 } },
+	  POINT_ARGS(refused_args),
+	  .lacks = "the tracepoint tcp_send_reset for connections that nobody listens for (Linux 6.10)" },
 	{ .name = "send", .point = { PACKET_POINT_SENT(TCP) }, POINT_ARGS(send_args) },
 	{ .name = "receive", .point = { PACKET_POINT_RECEIVED(TCP) }, POINT_ARGS(receive_args) },
 };
