@@ -279,6 +279,22 @@ plugin_a.so 100"
   has '-Z'
 }
 
+@test "of a library that is loaded later 8,192 places of a kind are armed, and a line says how many more there are" {
+  needs_uprobes
+  command -v cc >/dev/null || skip "no C compiler"
+  cd "$BATS_TEST_TMPDIR"
+  awk 'BEGIN { for (i = 0; i < 8500; i++) printf "many%d: nop\nret\n.type many%d, \"function\"\n.size many%d, . - many%d\n", i, i, i, i
+    print ".section .data.rel.ro, \"aw\"\n.balign 8\n.hidden all\n.globl all\nall:"
+    for (i = 0; i < 8500; i++) print ".8byte many" i
+    print ".section .note.GNU-stack, \"\"" }' >many.s
+  printf 'extern void (*all[])(void);\nvoid touch(void);\nvoid touch(void) { for (int i = 0; i < 8500; i++) all[i](); }\n' >touch.c
+  cc -shared -fPIC -o many.so many.s touch.c
+  run trace -Z -c "$LOADS 2 1 $BATS_TEST_TMPDIR/many.so touch" -n 'pid$target:many.so:many*:entry { @ = count(); } END { printa("%@d\n", @); }'
+  said 0 "2
+16384
+tally: 308 probes of libraries that were loaded later left out: there is room for 8192 of a kind"
+}
+
 @test "with -x followforks a library is probed that a child loads, and without it is not" {
   needs_uprobes
   for options in "-x followforks" ""; do
