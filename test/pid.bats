@@ -279,6 +279,38 @@ plugin_a.so 100"
   has '-Z'
 }
 
+@test "a library is held and probed that comes in a pid namespace, or into a namespace of the loader" {
+  needs_uprobes
+  command -v cc >/dev/null || skip "no C compiler"
+  cd "$BATS_TEST_TMPDIR"
+  cat >spaces.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+	volatile char area[1] = { 0 };
+	for (int i = 0; i < 3; i++) {
+		void *h = argc > 1 ? dlmopen(LM_ID_NEWLM, argv[1], RTLD_NOW) : 0;
+		void (*touch)(volatile char *, unsigned long, unsigned long) = h ? dlsym(h, "plugin_a_touch") : 0;
+		if (!touch)
+			return 1;
+		for (int k = 0; k < 100; k++)
+			touch(area, 1, 1);
+		dlclose(h);
+	}
+	return 0;
+}
+C
+  cc -o spaces spaces.c -ldl
+  run trace -Z -c "./spaces $(realpath "$PROGS/plugin_a.so")" -n 'pid$target:plugin_a*:plugin_a_touch:entry { @ = count(); } END { printa("%@d\n", @); }'
+  said 0 300
+  unshare --pid --fork --mount-proc true 2>/dev/null || skip "no pid namespace can be made"
+  run unshare --pid --fork --mount-proc "$TALLY" trace -q -Z -c "$LOADS 3 1000 $(realpath "$PROGS/plugin_a.so") plugin_a_touch" \
+    -n 'pid$target:plugin_a*:plugin_a_touch:entry { @ = count(); } END { printa("%@d\n", @); }'
+  said 0 "3000
+3000"
+}
+
 @test "of a library that is loaded later 8,192 places of a kind are armed, and a line says how many more there are" {
   needs_uprobes
   command -v cc >/dev/null || skip "no C compiler"

@@ -127,6 +127,17 @@ interrupts() {
 end" ]
 }
 
+@test "probes of several timers that end at once put new keys into an aggregation, and none is dropped" {
+  needs_bpf
+  probes=$(seq -s , -f 'profile-%g00' 1 12)
+  for n in 1 2 3; do
+    run "$TALLY" trace -q -n "$probes { @[probename] = count(); } tick-200ms { exit(0); }"
+    [ "$status" -eq 0 ]
+    [[ "$output" != *"aggregation drop"* ]] || { echo "$output"; return 1; }
+    [ "$(grep -c '^ *profile-' <<<"$output")" -eq 12 ]
+  done
+}
+
 @test "SIGINT ends the run: END fires, aggregations are printed, status 0" {
   needs_bpf
   # A background job of a shell ignores SIGINT, so a process of its own sends it.

@@ -272,8 +272,19 @@ static void agg_emit_new_key(struct cg *g, const struct ir_ins *i, uint32_t map,
 	cg_jcc(g, I_JMP_IMM(JNE, R0, 0, 0), hit);
 }
 
-/* Whether several keys may be new while interrupts are off: firings at tracepoints can follow one another there, and a
- * script may have several statements for one firing.  Programs can name so many maps, and aggregations come first. */
+/* How many probes of the clause can fire in one interrupt: those of events, whose timers may end together. */
+static uint32_t agg_firings(const struct cg *g, const struct d_clause *c)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < g->o->nprobes && g->has_perf; k++)
+		for (uint32_t i = 0; g->o->probe[k].cls == IMG_PERF && i < c->nprobes; i++)
+			n += g->o->probe[k].id == c->probes[i];
+	return n ? n : 1;
+}
+
+/* Whether several keys may be new while interrupts are off: firings at tracepoints can follow one another there, several events can
+ * fire at once, and a script may have several statements for one firing.  Programs can name so many maps, and aggregations come first. */
 static bool agg_wants_spare(const struct cg *g, uint32_t agg)
 {
 	uint32_t statements = 0;
@@ -282,7 +293,8 @@ static bool agg_wants_spare(const struct cg *g, uint32_t agg)
 		return false;
 	for (uint32_t c = 0; c < g->p->nclauses; c++)
 		for (uint32_t k = 0; k < g->p->clause[c].nins; k++)
-			statements += g->p->clause[c].ins[k].op == IR_AGG && g->p->clause[c].ins[k].x == agg;
+			if (g->p->clause[c].ins[k].op == IR_AGG && g->p->clause[c].ins[k].x == agg)
+				statements += agg_firings(g, &g->p->clause[c]);
 	return g->has_points || (g->has_perf && statements > 1);
 }
 
