@@ -64,6 +64,7 @@ ir_reg lw_subr_strtoll(struct lw *l, const struct d_node *n)
 	const uint32_t end = lw_label(l), digits = lw_label(l), plain = lw_label(l), positive = lw_label(l);
 	struct number s = { .text = lw_string_argument(l, n->arg[0]), .bound = n->arg[0]->type->size };
 	ir_reg v = lw_reg(l), sign = lw_reg(l), c;
+	ir_obj kept;
 
 	s.at = lw_reg(l);
 	lw_const_to(l, s.at, 0);
@@ -95,5 +96,10 @@ ir_reg lw_subr_strtoll(struct lw *l, const struct d_node *n)
 	lw_jcmp(l, sign, IR_NE, lw_const(l, '-'), positive);
 	lw_move_to(l, v, lw_unary(l, IR_NEG, v));
 	lw_put(l, positive);
-	return v;
+	/* Each digit is a path of its own on which the verifier knows how large v can be: in memory it forgets that. */
+	kept = lw_temp(l, 8);
+	if (!l->failed)
+		l->obj[kept].indexed = true;
+	lw_store8(l, kept, 0, v);
+	return lw_on(l, IR_OLOAD, kept, 0, 8)->d = lw_reg(l);
 }
