@@ -34,6 +34,8 @@ is "the process's fields are those of /proc" "$(d -n 'BEGIN { printf("%d %d", cu
 is "a call's typed arguments" "$(d -n 'syscall::openat:entry /pid == $target/ { self->path = args[1]; self->fd = args[0]; }
   syscall::openat:return /self->path && copyinstr((uintptr_t)self->path) == "/etc/passwd"/ {
     printf("%d %s %d\n", self->fd, stringof(self->path), args[0] >= 0); exit(0); }' -c 'cat /etc/passwd' | grep -v root | head -n 1)" "-100 /etc/passwd 1"
+is "copyoutstr() and copyout() write the memory of a process" \
+  "$(d -wn 'syscall::write:entry /pid == $target && arg0 == 1/ { copyoutstr("HE", arg1, 2); p = (char *)alloca(2); p[0] = 89; p[1] = 90; copyout(p, arg1 + 3, 2); }' -c 'echo hello' | head -n 1)" HElYZ
 . ./function-guest.sh
 mkdir /tmp/cgroup
 if mount -t cgroup2 cgroup2 /tmp/cgroup && mkdir -p /tmp/cgroup/one/two && echo $$ >/tmp/cgroup/one/two/cgroup.procs; then
