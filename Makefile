@@ -85,7 +85,8 @@ room = $(word 2,$(subst /, ,$(1)))
 TESTS := $(foreach t,$(TEST_SRC),$(B)/test/$(subst /,_,$(patsubst src/%.c,%,$(t))))
 FUZZERS := $(patsubst %_fuzz.c,$(F)/%,$(notdir $(FUZZ_SRC)))
 PROGS := $(patsubst test/prog/%.c,$(B)/prog/%,$(wildcard test/prog/*.c)) $(B)/prog/brendan \
-	$(foreach x,a b,$(B)/prog/plugin_$x.so $(B)/prog/image_$x)
+	$(foreach x,a b,$(B)/prog/plugin_$x.so $(B)/prog/image_$x) \
+	$(if $(shell $(PKG_CONFIG) --exists libdw && echo yes),$(B)/prog/unwound)
 SPECS := $(patsubst test/spec/%.c,$(B)/spec/%,$(filter-out %/spec.c,$(wildcard test/spec/*.c)))
 
 .PHONY: all asan tests progs specs fuzzers test check bench benches fuzz fuzz-replay law abi format picture man install install-doc clean \
@@ -197,6 +198,14 @@ $(eval $(call program_rule,examples))
 $(B)/spec/%: test/spec/%.c test/spec/spec.c test/spec/spec.h $(wildcard include/tally/*.h) $(B)/libtally.a
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE -Iinclude $(WARN) -O1 -g $(PIE) $(USER_FLAGS) $(LDFLAGS) -o $@ $(filter %.c %.a,$^) $(LIBS)
+
+# What compilers do by default, and the program that says what its stacks are.
+$(B)/prog/unframed: test/prog/unframed.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O2 -g $(USER_FLAGS) -fomit-frame-pointer -fno-optimize-sibling-calls $(LDFLAGS) -o $@ $<
+$(B)/prog/unwound: test/prog/part/unwound.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O2 -g $(LDFLAGS) -o $@ $< -ldw
 
 # Libraries of one size, and programs at one address, that differ in a name only.
 $(B)/prog/plugin_%.so: test/prog/part/plugin.c

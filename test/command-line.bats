@@ -35,7 +35,7 @@ load common
   [ "$status" -eq 0 ]
   [[ "${lines[0]}" =~ ^tally\ [0-9]+\.[0-9.]+$ ]]
   [[ "${lines[1]}" =~ ^\ \ libbpf\ +[0-9.]+\ .*\(inside\)$ ]]
-  for name in libpfm4 liblzma libzstd libfuse3 libmicrohttpd Unicorn DuckDB; do grep -qE "^  $name +([0-9v.]+ |- .*not found)" <<<"$output"; done
+  for name in libpfm4 libdw liblzma libzstd libfuse3 libmicrohttpd Unicorn DuckDB; do grep -qE "^  $name +([0-9v.]+ |- .*not found)" <<<"$output"; done
   ! grep -qE '.{81}' <<<"$output" || return 1
   [ "$("$TALLY" trace -V)" = "${lines[0]}" ]
   [ "$(as_dtrace -V)" = "dtrace: ${lines[0]}" ]

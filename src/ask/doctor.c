@@ -21,13 +21,14 @@
 
 /* ---- libraries -------------------------------------------------------------------------------- */
 
-enum library { LIB_BPF, LIB_PFM, LIB_LZMA, LIB_ZSTD, LIB_FUSE, LIB_HTTP, LIB_UNICORN, LIB_DUCKDB, LIBRARIES };
+enum library { LIB_BPF, LIB_PFM, LIB_DW, LIB_LZMA, LIB_ZSTD, LIB_FUSE, LIB_HTTP, LIB_UNICORN, LIB_DUCKDB, LIBRARIES };
 static const struct {
 	const char *name, *what;
 	const char *soname[2], *function; /* which says its version in words; NULL: none does */
 } libraries[LIBRARIES] = {
 	[LIB_BPF] = { "libbpf", "loads D programs into the kernel", { NULL }, NULL },
 	[LIB_PFM] = { "libpfm4", "names of the CPU's own events", { NULL }, NULL },
+	[LIB_DW] = { "libdw", "stacks without frame pointers", { "libdw.so.1" }, NULL },
 	[LIB_LZMA] = { "liblzma", "function names of stripped programs", { "liblzma.so.5" }, "lzma_version_string" },
 	[LIB_ZSTD] = { "libzstd", "compressed perf.data files", { "libzstd.so.1" }, "ZSTD_versionString" },
 	[LIB_FUSE] = { "libfuse3", "'tally machine --sysfs'", { "libfuse3.so.3", "libfuse3.so.4" }, "fuse_pkgversion" },
@@ -40,7 +41,8 @@ static const struct {
 static bool library_find(enum library which, const char *duckdb, char *version, size_t n)
 {
 	unsigned (*unicorn)(unsigned *major, unsigned *minor), major, minor;
-	const char *soname, *name = "uc_version";
+	const char *soname, *name = "uc_version", *dw_name = "dwfl_version";
+	const char *(*dw_version)(const void *session);
 	const char *(*say)(void);
 	int pfm;
 
@@ -57,6 +59,11 @@ static bool library_find(enum library which, const char *duckdb, char *version, 
 			return false;
 		unicorn(&major, &minor);
 		snprintf(version, n, "%u.%u", major, minor);
+		return true;
+	case LIB_DW:
+		if (!library_load(libraries[which].soname[0], &dw_name, (void **)(void *)&dw_version, 1))
+			return false;
+		snprintf(version, n, "%s", dw_version(NULL));
 		return true;
 	default:
 		for (size_t i = 0; i < 2 && (soname = libraries[which].soname[i]) != NULL; i++)

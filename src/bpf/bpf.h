@@ -65,7 +65,12 @@ enum img_map_use {
 	IMG_DISPATCH,    /* ARRAY of 1 x struct img_dispatch */
 	IMG_CALLS, /* ARRAY of 1: for each number of a system call its probe and epids; of class id. Of places: for each cookie */
 	IMG_BUSY, /* PERCPU_ARRAY of 1: a word for each part of scratch memory that programs of places share: it is taken */
-	IMG_SELF, /* TASK_STORAGE: variables of a thread (cg_self.c) */
+	IMG_SELF,             /* TASK_STORAGE: variables of a thread (cg_self.c) */
+	IMG_UNWIND_PROCESSES, /* HASH: u32 process id -> u32 index of its img_unwind_space */
+	IMG_UNWIND_SPACES,    /* ARRAY of struct img_unwind_space */
+	IMG_UNWIND_ROWS,      /* ARRAY of chunks: u64[IMG_UNWIND_CHUNK] */
+	IMG_UNWIND_RULES,     /* ARRAY of 1: struct img_unwind_rule[IMG_UNWIND_RULES_N] */
+	IMG_UNWIND_WANTED,    /* ARRAY of 1: struct img_unwind_wanted */
 };
 struct img_map {
 	uint8_t type, use;
@@ -155,6 +160,59 @@ static_assert(sizeof(struct img_space) == 1 << 4, "IMG_SPACE_PLACE() counts on i
 /* reg = where the place of the space begins whose address's low half is in reg: three instructions. */
 #define IMG_SPACE_PLACE(reg) \
 	I_ALU32_IMM(MUL, reg, 0x9e3779b1), I_ALU32_IMM(RSH, reg, 32 - IMG_SPACES_BITS), I_ALU_IMM(LSH, reg, 4)
+
+/*
+ * How stacks without frame pointers are walked (cg_unwind.c). A row of a chunk is a place in code, in the high half, and the number
+ * of the rule that holds from there on; rows are in order, and behind the last all bits but the highest are 1. A range of addresses
+ * of a process leads to a chunk: the place is the address, less the range's start, plus its delta.
+ */
+enum {
+	IMG_UNWIND_CHUNK = 4096,     /* rows; 4095 are used */
+	IMG_UNWIND_RANGES = 1024,    /* of a process; 1023 are used */
+	IMG_UNWIND_RULES_N = 16384,  /* different ones */
+	IMG_UNWIND_PROCESSES_N = 512 /* at a time */
+};
+#define IMG_UNWIND_NO_ROWS UINT32_MAX /* chunk: nothing is known of this code, or there is none */
+#define IMG_UNWIND_BY_POINTER \
+	(UINT32_MAX - 1)         /* chunk: code of a file without tables, or of none: it may keep frame pointers */
+#define IMG_UNWIND_END INT64_MAX /* a row or a range's start: there are no more */
+struct img_unwind_range {
+	uint32_t chunk, delta;
+};
+struct img_unwind_space {
+	uint64_t changed;  /* another number whenever it is made anew; 0 meanwhile */
+	uint64_t as_of_ns; /* it holds for generations that began no later */
+	uint64_t start[IMG_UNWIND_RANGES];
+	struct img_unwind_range range[IMG_UNWIND_RANGES];
+};
+enum img_unwind_cfa {
+	UNWIND_CFA_UNKNOWN,
+	UNWIND_CFA_SP,
+	UNWIND_CFA_FP,
+	UNWIND_CFA_AT_SP,
+	UNWIND_CFA_AT_FP,
+	UNWIND_CFA_PLT
+};
+enum img_unwind_ra { UNWIND_RA_END, UNWIND_RA_AT_CFA, UNWIND_RA_AT_SP, UNWIND_RA_LINK };
+enum img_unwind_fp { UNWIND_FP_SAME, UNWIND_FP_AT_CFA, UNWIND_FP_AT_SP, UNWIND_FP_UNKNOWN };
+struct img_unwind_rule {
+	int32_t cfa, ra, fp; /* offsets; PLT: from which byte of an entry on the stack has a word more */
+	uint8_t cfa_kind;    /* CFA = sp or fp + offset, or the word there */
+	uint8_t ra_kind;     /* the return address: where, or the link register */
+	uint8_t fp_kind;     /* where the caller's frame pointer is */
+	uint8_t flags;
+};
+enum {
+	UNWIND_PAIR = 1, /* the return address lies behind the frame pointer: or, of a SIGNAL, the link register does */
+	UNWIND_SIGNAL = 2 /* the caller was interrupted there: its address is no return address */
+};
+static_assert(sizeof(struct img_unwind_rule) == 16, "programs count on it");
+/* Processes of which nothing is known, as programs ask for them: each where its hash says. */
+struct img_unwind_wanted {
+	uint32_t pid[1024];
+};
+/* A frame that is none: the stack goes on, but nobody knows where. */
+#define IMG_FRAME_CUT 1u
 
 /* What runs a program: a perf event; a test run of a raw tracepoint program; in the vm alone, a record: its
  * context is the record's bytes, of which the first eight are arg0; in the kernel alone, a system call that begins or ends: one
@@ -293,9 +351,9 @@ struct bpf_point {
 };
 /* Where a program of a place finds the registers of its process: offsets in its context. */
 struct bpf_regs {
-	int16_t arg[8], result, sp; /* arg: of a function's first arguments, */
-	uint8_t nargs;              /* so many */
-	uint8_t stack_args;         /* the next ones lie so many bytes above sp when the function begins */
+	int16_t arg[8], result, sp, pc, fp, lr; /* arg: of a function's first arguments; lr 0: calls push the address */
+	uint8_t nargs;                          /* how many those are */
+	uint8_t stack_args;                     /* the next ones lie so many bytes above sp when the function begins */
 };
 /* Where an argument of a probe lies: a number, a register, or memory at base + (index << shift) + value. */
 enum { OPERAND_NONE, OPERAND_CONST, OPERAND_REG, OPERAND_MEM, OPERAND_MEM_INDEX };
@@ -354,8 +412,11 @@ struct bpf_opts {
 	uint32_t agg_entries, dynvar_bytes, stack_entries;
 	uint32_t nspec; /* speculations at a time, at most SPECS_MOST */
 	uint32_t ustackframes, stackframes;
-	bool generations; /* somebody watches mappings and fills IMG_GENERATIONS; else all are 0 */
-	bool one_cpu;     /* events of other CPUs than `cpu` fire nothing */
+	bool generations;       /* somebody watches mappings and fills IMG_GENERATIONS; else all are 0 */
+	bool unwind;            /* ustack() is walked by tables (cg_unwind.c); with generations alone */
+	uint32_t unwind_chunks; /* there is room for */
+	uint64_t pc_bits;       /* of a return address that are one; 0: all */
+	bool one_cpu;           /* events of other CPUs than `cpu` fire nothing */
 	uint32_t cpu;
 	bool follow_forks; /* IMG_USER_*: what the process forked is meant, too; not with pid_ns */
 	bool pid_ns;       /* translate pid/tid through the namespace in img_ctl */

@@ -116,6 +116,11 @@ static void map_define(struct cg *g, struct img_map *m)
 		[IMG_DISPATCH] = { "dispatch", IMG_ARRAY },
 		[IMG_BUSY] = { "busy", IMG_PERCPU_ARRAY },
 		[IMG_SELF] = { "self", IMG_TASK_STORAGE },
+		[IMG_UNWIND_PROCESSES] = { "unwind_procs", IMG_HASH },
+		[IMG_UNWIND_SPACES] = { "unwind_spaces", IMG_ARRAY },
+		[IMG_UNWIND_ROWS] = { "unwind_rows", IMG_ARRAY },
+		[IMG_UNWIND_RULES] = { "unwind_rules", IMG_ARRAY },
+		[IMG_UNWIND_WANTED] = { "unwind_wanted", IMG_ARRAY },
 	};
 
 	m->type = row[m->use].type;
@@ -182,6 +187,24 @@ static void map_define(struct cg *g, struct img_map *m)
 		break;
 	case IMG_SPACES:
 		m->value_size = IMG_SPACES_N * sizeof(struct img_space);
+		break;
+	case IMG_UNWIND_PROCESSES:
+		m->value_size = 4;
+		m->max_entries = IMG_UNWIND_PROCESSES_N;
+		break;
+	case IMG_UNWIND_SPACES:
+		m->value_size = sizeof(struct img_unwind_space);
+		m->max_entries = IMG_UNWIND_PROCESSES_N;
+		break;
+	case IMG_UNWIND_ROWS:
+		m->value_size = 8 * IMG_UNWIND_CHUNK;
+		m->max_entries = g->o->unwind_chunks;
+		break;
+	case IMG_UNWIND_RULES:
+		m->value_size = IMG_UNWIND_RULES_N * sizeof(struct img_unwind_rule);
+		break;
+	case IMG_UNWIND_WANTED:
+		m->value_size = sizeof(struct img_unwind_wanted);
 		break;
 	case IMG_STACKS:
 		m->value_size = 8 * cg_stack_frames(g->o);
@@ -531,7 +554,7 @@ static bool clauses_generate(struct cg *g, struct plan *pl)
 	g->nins = g->nlines = g->nrelocs = g->nlabels = g->nfixes = g->nfuncs = 0;
 	g->faults = g->too_large = false;
 	memset(g->fn, 0, sizeof(g->fn));
-	g->spec_loop = g->chill_loop = NO_LABEL;
+	g->spec_loop = g->chill_loop = g->unwind_loop = NO_LABEL;
 	out = g->out = cg_label(g);
 	leave = cg_label(g);
 	g->errblk = cg_label(g);
@@ -552,6 +575,7 @@ static bool clauses_generate(struct cg *g, struct plan *pl)
 	cg_functions(g);
 	cg_spec_function(g);
 	cg_chill_function(g);
+	cg_unwind_function(g);
 	if (!g->failed && !g->too_large)
 		cg_patch(g);
 	if (!g->failed && !g->too_large)
@@ -713,7 +737,7 @@ static void cg_emit_program(struct cg *g, const struct bpf_probe *probe, uint32_
 	g->point = point;
 	g->prog = g->img->nprogs;
 	g->work = g->uses_scratch = g->callbacks = false;
-	g->work_text = g->work_needle = g->work_copy = g->frames = 0;
+	g->work_text = g->work_needle = g->work_copy = g->frames = g->walk = 0;
 	g->stack_low = FP_SPILL;
 	places_reset(g);
 	if (plan_open(g, &pl) == 0)

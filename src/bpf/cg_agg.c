@@ -402,7 +402,9 @@ void cg_stackid(struct cg *g, const struct ir_ins *i)
 		cg_done(g, i->d, R0);
 		return;
 	}
-	if (!cg_has_subject(g)) { /* there is no such id of another thread's */
+	if (cg_unwinds(g, i->x)) {
+		cg_unwind_id(g, none, empty);
+	} else if (!cg_has_subject(g)) { /* there is no such id of another thread's */
 		cg_stack_key_flags(g, R3, i->x);
 		cg_mov(g, R1, R6);
 		cg_map(g, R2, cg_map_index(g, IMG_STACKS, 0));
@@ -411,7 +413,8 @@ void cg_stackid(struct cg *g, const struct ir_ins *i)
 		cg_jcc(g, I_JMP_IMM(JEQ, R0, -BPF_EFAULT, 0), empty); /* no such stack: a kernel thread, an idle CPU */
 		cg_jcc(g, I_JMP_IMM(JNE, R0, -BPF_EEXIST, 0), none);
 	}
-	long_stack(g, i, cg_has_subject(g) ? empty : none, none);
+	if (!cg_unwinds(g, i->x))
+		long_stack(g, i, cg_has_subject(g) ? empty : none, none);
 	cg_put(g, kept);
 	if (!i->x && cg_stack_has_dispatch(g)) {
 		cg_imm(g, R1, (int64_t)STACK_ID_DISPATCH);

@@ -122,6 +122,15 @@ static void alloc_raise_most(uint32_t *n, uint32_t v)
 		*n = v;
 }
 
+/* A stack that is walked by tables is walked in scratch memory. */
+static bool alloc_mark_walk(struct cg *g, bool user, uint32_t frames)
+{
+	if (!cg_unwinds(g, user))
+		return false;
+	alloc_raise_most(&g->walk, frames);
+	return g->callbacks = true;
+}
+
 /* Marks what the operations of a clause reach at computed offsets; whether it uses the work space or the frames. */
 static bool clause_mark(struct cg *g, const struct d_clause *c)
 {
@@ -138,6 +147,11 @@ static bool clause_mark(struct cg *g, const struct d_clause *c)
 		case IR_STACKID:
 			works = true;
 			g->frames = cg_stack_frames(g->o);
+			alloc_mark_walk(g, i->x, g->frames);
+			break;
+		case IR_OSTACK:
+		case IR_STACKDEPTH:
+			works |= alloc_mark_walk(g, i->x, i->s / 8);
 			break;
 		case IR_SJOIN:
 			to_heap(g, i->o);
@@ -243,11 +257,24 @@ uint32_t cg_frames(const struct cg *g)
 	return g->work ? cg_work_copy(g) + g->work_copy : 0;
 }
 
+/* Offset of the walk of a user stack, behind those. */
+uint32_t cg_walk(const struct cg *g)
+{
+	return cg_frames(g) + 8 * g->frames;
+}
+
+/* Bytes of all that clauses share, which is work space and frames. */
+static uint32_t alloc_shared_bytes(const struct cg *g)
+{
+	return cg_walk(g) + (g->walk ? CG_WALK_BYTES(g->walk) : 0);
+}
+
 /* The words say what takes the room, and what makes it less. */
 static int scratch_refuse(struct cg *g, const struct d_clause *c, const struct room *r, bool works, uint32_t slack,
 			  uint32_t this_bytes)
 {
-	const uint32_t functions = works || slack ? cg_frames(g) + slack : 0, frames = works ? 8 * g->frames : 0;
+	const uint32_t functions = works || slack ? cg_frames(g) + slack : 0,
+		       frames = works ? alloc_shared_bytes(g) - cg_frames(g) : 0;
 	const uint32_t others = r->work - r->low; /* too small for what the clause still has */
 	const struct {
 		uint32_t bytes;
@@ -295,7 +322,7 @@ static void clause_place(struct cg *g, const struct d_clause *c, const struct ro
 	if (works && longest)
 		alloc_raise_most(&slack, cg_power_of_2(longest));
 	if (!works && this_bytes)
-		r.work = cg_frames(g) + 8 * g->frames;
+		r.work = alloc_shared_bytes(g);
 	else if (!works)
 		r.heap = 0;
 	place_used(g, c, IR_OBJ_TEMP, &r, seen);
@@ -315,8 +342,8 @@ int cg_place_objects(struct cg *g, const struct d_clause *const *clause, uint32_
 
 	for (uint32_t i = 0; works && i < n; i++)
 		works[i] = clause_mark(g, clause[i]);
-	g->uses_scratch = g->work || g->frames;
-	shared.heap = cg_frames(g) + 8 * g->frames;
+	g->uses_scratch = g->work || g->frames || g->walk;
+	shared.heap = alloc_shared_bytes(g);
 	for (uint32_t i = 0; seen && i < n; i++)
 		place_used(g, clause[i], IR_OBJ_THIS, &shared, seen);
 	this_bytes = shared.own;

@@ -98,11 +98,13 @@ struct cg {
 	} fn[CG_NFNS]; /* line: of the first call */
 	struct img_func func[IMG_FUNCS_MOST];
 	uint32_t nfuncs;
-	bool work;           /* string functions are used */
-	bool callbacks;      /* something but the string functions calls loop() */
-	uint32_t chill_loop; /* label of what chill() waits in, or NO_LABEL */
-	uint32_t spec_loop;  /* label of what looks for a free speculation, or NO_LABEL */
-	uint32_t frames;     /* room for these in scratch memory; 0 when no stack is a key */
+	bool work;            /* string functions are used */
+	bool callbacks;       /* something but the string functions calls loop() */
+	uint32_t chill_loop;  /* label of what chill() waits in, or NO_LABEL */
+	uint32_t spec_loop;   /* label of what looks for a free speculation, or NO_LABEL */
+	uint32_t unwind_loop; /* label of what walks a frame of a user stack, or NO_LABEL */
+	uint32_t walk;        /* frames of a user stack that is walked by tables: room for these, too */
+	uint32_t frames;      /* room for these in scratch memory; 0 when no stack is a key */
 	bool uses_scratch, faults;
 	int32_t stack_low; /* lowest offset used */
 	uint32_t errblk;   /* label */
@@ -153,6 +155,7 @@ void cg_drops(struct cg *g, uint32_t none);      /* R0 = its address, or to `non
 int cg_alloc(struct cg *g, const struct d_clause *c, struct cg_reg *reg, uint32_t *spills);
 uint32_t cg_work_copy(const struct cg *g);
 uint32_t cg_frames(const struct cg *g);
+uint32_t cg_walk(const struct cg *g);
 int cg_place_objects(struct cg *g, const struct d_clause *const *clause, uint32_t n, uint32_t spills);
 
 /* cg.c */
@@ -247,6 +250,19 @@ void cg_stack_key_flags(struct cg *g, uint8_t to, bool user); /* the same for a 
 bool cg_stack_has_dispatch(const struct cg *g);               /* a key of it is a STACK_ID_DISPATCH */
 /* R0 = how many bytes of frames went to R2, of R3 bytes, as flags R4 want them: of the thread that the probe is about. */
 void cg_get_stack(struct cg *g, bool user);
+
+/* cg_unwind.c */
+#define CG_WALK_BYTES(frames) (104u + 8u * (frames)) /* of scratch memory, for a walk of so many */
+bool cg_unwinds(const struct cg *g, bool user);      /* a stack of the process is walked by tables */
+/* R0 = 8 * how many frames of the process there are, `frames` at most; negative: it has none. R1 to R5 change. */
+void cg_unwind(struct cg *g, uint32_t frames);
+void cg_unwind_copy(struct cg *g,
+		    uint32_t most); /* to R1, `most` bytes at most, and behind them the mark if they were cut */
+/* R0 = the id of the stack; to `none` if it can't be kept, to `empty` if there is none. */
+void cg_unwind_id(struct cg *g, uint32_t none, uint32_t empty);
+void cg_unwind_function(struct cg *g); /* emits what walks a frame if the program calls it */
+void cg_generation(struct cg *g);      /* cg_ops.c: R0 = when the generation of the process's mappings began */
+void cg_pid(struct cg *g);             /* cg_ops.c: R0 = the process */
 
 /* cg_user.c */
 #define CG_OPERAND_BYTES 16u /* in a row */

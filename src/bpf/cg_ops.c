@@ -326,6 +326,11 @@ static void pid_or_tid(struct cg *g, bool tid)
 	cg_ins(g, I_LOAD(W, R0, R10, FP_TMP + (tid ? 0 : 4)));
 }
 
+void cg_pid(struct cg *g)
+{
+	pid_or_tid(g, false);
+}
+
 /*
  * The key of a thread's variables: its id in the low bits, above it the time when it began.  Ids are given again, and
  * a thread must not find what a dead one of its id has left; it would if it began a multiple of 73 minutes
@@ -375,7 +380,7 @@ static void bi_thread(struct cg *g)
  * in the space's place.  What is read there second is read at an address that depends on what was read first, so that no CPU
  * reads it before, when the place was still another's.
  */
-static void bi_generation(struct cg *g)
+void cg_generation(struct cg *g)
 {
 	static const struct bpf_ins place[] = { IMG_SPACE_PLACE(R2) };
 	uint32_t elsewhere = cg_label(g), done = cg_label(g);
@@ -534,7 +539,7 @@ static void op_builtin(struct cg *g, const struct ir_ins *i)
 			bi_thread(g);
 		break;
 	case BI_GENERATION:
-		bi_generation(g);
+		cg_generation(g);
 		break;
 	case BI_PID:
 		pid_or_tid(g, false);
@@ -861,6 +866,14 @@ static void op_ostack(struct cg *g, const struct ir_ins *i)
 	cg_zero(g, cg_obj(g, i->o, i->O, R4), i->s);
 	if (!i->x && g->probe->cls == IMG_TEST) {
 		cg_imm(g, R0, 0);
+		return;
+	}
+	if (cg_unwinds(g, i->x)) {
+		cg_unwind(g, i->s / 8);
+		cg_ins(g, I_STORE(DW, R10, FP_TMP, R0));
+		cg_addr(g, R1, i->o, i->O);
+		cg_unwind_copy(g, i->s);
+		cg_ins(g, I_LOAD(DW, R0, R10, FP_TMP));
 		return;
 	}
 	cg_stack_flags(g, R4, i->x, (uint32_t)i->i);

@@ -26,12 +26,17 @@ static_assert((USERS & (USERS - 1)) == 0, "a mask bounds which part it is");
 
 /* struct pt_regs: Linux' arch/x86/include/asm/ptrace.h; the System V ABI's order of arguments */
 const struct bpf_regs cg_regs_x86_64 = {
-	.arg = { 112, 104, 96, 88, 72, 64 }, .nargs = 6, .stack_args = 8, .result = 80, .sp = 152
+	.arg = { 112, 104, 96, 88, 72, 64 }, .nargs = 6, .stack_args = 8, .result = 80, .sp = 152, .pc = 128, .fp = 32
 };
 /* arch/arm64/include/uapi/asm/ptrace.h; AAPCS64 */
-const struct bpf_regs cg_regs_aarch64 = {
-	.arg = { 0, 8, 16, 24, 32, 40, 48, 56 }, .nargs = 8, .stack_args = 0, .result = 0, .sp = 248
-};
+const struct bpf_regs cg_regs_aarch64 = { .arg = { 0, 8, 16, 24, 32, 40, 48, 56 },
+					  .nargs = 8,
+					  .stack_args = 0,
+					  .result = 0,
+					  .sp = 248,
+					  .pc = 256,
+					  .fp = 232,
+					  .lr = 240 };
 
 /* An operand in a row. */
 struct user_operand {

@@ -68,12 +68,19 @@ static int map_refused(const struct img_map *m, int no, struct err *e)
 	}
 }
 
-/* Maps the value of an array of one, which rounds up to pages. */
+/* An array of one is mapped, and what user space fills with unwind tables while programs read it. */
+static bool map_is_memory(const struct img_map *m)
+{
+	return m->type == IMG_ARRAY &&
+	       (m->max_entries == 1 || m->use == IMG_UNWIND_SPACES || m->use == IMG_UNWIND_ROWS);
+}
+
+/* Maps the values of an array, which rounds up to pages. */
 static int map_memory(struct run_map *r, const struct img_map *m, struct err *e)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	r->mem_bytes = (m->value_size + page - 1) / page * page;
+	r->mem_bytes = ((size_t)m->max_entries * ((m->value_size + 7) & ~7u) + page - 1) / page * page;
 	r->mem = mmap(NULL, r->mem_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
 	if (r->mem != MAP_FAILED)
 		return 0;
@@ -122,7 +129,7 @@ static int map_open(struct k_run *k, struct run_map *r, const struct img_map *m,
 			       m->type == IMG_EVENTS ? k->ncpus : m->max_entries, &o);
 	if (r->fd < 0)
 		return map_refused(m, errno, e);
-	return m->type == IMG_ARRAY && m->max_entries == 1 ? map_memory(r, m, e) : 0;
+	return map_is_memory(m) ? map_memory(r, m, e) : 0;
 }
 
 /* What a map starts with: the globals their values, the control words are found. */

@@ -548,6 +548,8 @@ int compile_image(struct tally_trace *t)
 			t, TALLY_ENOTSUP,
 			"-x followforks: this is a pid namespace, in which a process can't be told by its ancestors' "
 			"ids: run tally on the host");
+	if ((rc = unwind_choose(t, &o)) < 0)
+		return rc;
 	ring_sizes(t, &o);
 	p = describe_probes(t, &o.nprobes, &o.error_probe);
 	if (!p)

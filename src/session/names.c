@@ -161,6 +161,10 @@ static bool frame_name(struct tally_trace *t, struct arena *a, const uint64_t *w
 {
 	struct sym_name name = { 0 };
 
+	if (where && pc == IMG_FRAME_CUT) {
+		*ret = (struct frame_texts){ .frame = "[truncated]", .func = "[truncated]" };
+		return true;
+	}
 	if (where)
 		find_user(t, where, pc, &name);
 	else

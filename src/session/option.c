@@ -117,6 +117,9 @@ static const char *const function_ways[] = { [K_FUNCTIONS_FENTRY] = "fentry", [K
 static const char *const demangle_ways[] = {
 	[SYM_DEMANGLE_ON] = "on", [SYM_DEMANGLE_OFF] = "off", [SYM_DEMANGLE_SHORT] = "short"
 };
+static const char *const unwind_ways[] = {
+	[UNWIND_BY_POINTER] = "fp", [UNWIND_DWARF] = "dwarf", [UNWIND_AUTO] = "auto"
+};
 static const struct option_choice {
 	enum option option;
 	const char *const *word; /* by what they mean; NULL: that has none */
@@ -126,6 +129,7 @@ static const struct option_choice {
 	{ OPT_evaltime, evaltimes, COUNT(evaltimes), "exec, preinit, postinit or main" },
 	{ OPT_fbt, function_ways, COUNT(function_ways), "fentry or kprobe" },
 	{ OPT_demangle, demangle_ways, COUNT(demangle_ways), "on, off or short" },
+	{ OPT_ustackunwind, unwind_ways, COUNT(unwind_ways), "fp, dwarf or auto" },
 };
 
 /* What a word of such an option means, or -1. */
@@ -161,6 +165,11 @@ enum k_functions options_functions(const struct options *o)
 enum sym_demangle options_demangle(const struct options *o)
 {
 	return (enum sym_demangle)options_choice(o, OPT_demangle, SYM_DEMANGLE_ON);
+}
+
+enum unwind_way options_unwind(const struct options *o)
+{
+	return (enum unwind_way)options_choice(o, OPT_ustackunwind, UNWIND_BY_POINTER);
 }
 
 static int option_refuse_unknown(const char *name, struct err *e, struct err *why)

@@ -25,6 +25,7 @@
 #define NEWCOMERS_PER_TURN 64
 /* Expirations that are made up for, and for how long: the rest is skipped, aloud. A tick that prints for longer than it lasts
  * must not keep an interrupt waiting. */
+#define UNWIND_TURN_MS 10 /* the stacks of a new process are cut until it is looked at */
 #define TICK_BURST 64
 #define TICK_BURST_NS 100000000u
 
@@ -223,6 +224,11 @@ static int check_compatible(struct tally_trace *t)
 	return rc;
 }
 
+static bool run_watches_mappings(const struct tally_trace *t)
+{
+	return t->eng->k && (t->prog->uses_user_symbols || t->unwind);
+}
+
 static int run_arm(struct tally_trace *t)
 {
 	int rc = check_compatible(t);
@@ -251,13 +257,15 @@ static int run_arm(struct tally_trace *t)
 	for (uint32_t i = 0; rc >= 0 && i < t->img->nprogs; i++)
 		if (probe_of(t, i)->call && probe_of(t, i)->arm == ARM_ENTRY)
 			rc = attach_calls(t, i);
-	if (rc >= 0 && t->eng->k && t->prog->uses_user_symbols) {
+	if (rc >= 0 && run_watches_mappings(t)) {
 		rc = k_task_watch(t->eng->k, &e);
 		if (rc < 0)
 			trace_fail(t, -rc, "failed to watch processes: %s", e.text);
 		t->watched_ns = k_task_generations(t->eng->k) ? k_now_ns() : 0;
 		if (rc >= 0 && t->has_child && t->child.held && trace_symbols(t) >= 0)
 			(void)sym_look(t->sym, (uint32_t)t->child.pid); /* it has had its exec, of which nobody told */
+		if (rc >= 0)
+			rc = unwind_watch(t);
 	}
 	return rc;
 }
@@ -379,16 +387,26 @@ static int run_enable_probes(struct tally_trace *t)
 	return t->has_child ? run_release_command(t) : 0;
 }
 
+static void run_take_fact(void *arg, const struct k_task *fact)
+{
+	struct tally_trace *t = arg;
+
+	sym_task(t->sym, fact);
+	if (t->unwind)
+		unwind_task(t, fact);
+}
+
 /* What is named next was seen before now: what happened to mappings until now comes first. */
 int run_learn_mappings(struct tally_trace *t)
 {
 	int rc;
 
-	if (!t->eng->k || !t->prog->uses_user_symbols)
+	if (!run_watches_mappings(t))
 		return 0;
 	if (trace_symbols(t) < 0)
 		return trace_nomem(t);
-	rc = k_task_drain(t->eng->k, sym_task, t->sym);
+	rc = k_task_drain(t->eng->k, run_take_fact, t);
+	unwind_turn(t);
 	return rc < 0 ? rc : 0;
 }
 
@@ -481,6 +499,8 @@ int run_go(struct tally_trace *t)
 	if (rc >= 0)
 		rc = aggs_open(t);
 	if (rc >= 0)
+		rc = unwind_open(t);
+	if (rc >= 0)
 		rc = spec_open(t);
 	if (rc >= 0)
 		rc = run_arm(t);
@@ -571,6 +591,8 @@ static int wait_ms(const struct tally_trace *t, int timeout_ms)
 									       t->opt.v[OPT_statusrate];
 	uint64_t ms = least / 1000000;
 
+	if (t->unwind && ms > UNWIND_TURN_MS)
+		ms = UNWIND_TURN_MS;
 	if (t->inewcomer < t->nnewcomers)
 		return 0;
 	return timeout_ms < 0 || (uint64_t)timeout_ms > ms ? (int)(ms < INT32_MAX ? ms : INT32_MAX) : timeout_ms;
@@ -664,6 +686,7 @@ int run_stop(struct tally_trace *t)
 		trace_note(t, "%llu mappings of processes lost: some user symbols may be missing",
 			   (unsigned long long)sym_lost(t->sym));
 	mappings_report(t);
+	unwind_report(t);
 	run_keep_error(&rc, trace_finish(t));
 	return rc < 0 && !t->err.code ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : rc;
 }
@@ -672,6 +695,7 @@ void run_undo(struct tally_trace *t)
 {
 	aggs_close(t);
 	spec_close(t);
+	unwind_close(t);
 	give_back(t);
 	if (t->eng)
 		t->eng->ops->close(t->eng);

@@ -14,6 +14,7 @@
  *	names.c       slots to values that can be shown
  *	snapshot.c    what the maps of an aggregation hold, merged over CPUs
  *	aggregate.c   rows, printa, clear, trunc, normalize
+ *	unwind.c      tables by which programs walk user stacks
  *	losses.c      drops and firings that were lost
  *	list.c        -l and the stability reports
  */
@@ -62,6 +63,8 @@ enum evaltime { EVAL_EXEC, EVAL_PREINIT, EVAL_POSTINIT, EVAL_MAIN };
 enum evaltime options_evaltime(const struct options *o, enum evaltime usual);
 enum k_functions options_functions(const struct options *o); /* -x fbt */
 enum sym_demangle options_demangle(const struct options *o); /* -x demangle */
+enum unwind_way { UNWIND_BY_POINTER, UNWIND_DWARF, UNWIND_AUTO };
+enum unwind_way options_unwind(const struct options *o); /* -x ustackunwind */
 
 /* ---- engine: where programs run ---------------------------------------------- */
 typedef int record_sink(void *arg, uint32_t ring, const void *rec, uint32_t size);
@@ -243,6 +246,7 @@ struct tally_trace {
 	enum stage stage;
 	struct engine *eng;
 	struct records *records; /* of --on FILE or a hypervisor's, else NULL: from then on */
+	struct unwind *unwind;   /* NULL: user stacks are walked by frame pointers, or there are none */
 	struct symbols *sym;     /* opened by the first symbol */
 	struct names_pool {
 		struct arena *of; /* NULL: nothing is shared */
@@ -340,6 +344,15 @@ void run_close(struct tally_trace *t);    /* and lets go of the process or comma
 int later_hold(struct tally_trace *t); /* has processes wait where they have loaded one, from the enabling on */
 int later_turn(struct tally_trace *t); /* those that wait get their probes, and go on */
 void later_report(struct tally_trace *t);
+
+/* ---- unwind.c ----------------------------------------------------------------------------------- */
+int unwind_choose(struct tally_trace *t, struct bpf_opts *o); /* how user stacks are walked */
+int unwind_open(struct tally_trace *t);  /* once the maps are there, if a program has such stacks */
+int unwind_watch(struct tally_trace *t); /* once mappings are watched */
+void unwind_task(struct tally_trace *t, const struct k_task *fact);
+void unwind_turn(struct tally_trace *t); /* after what happened to mappings was told */
+void unwind_report(struct tally_trace *t);
+void unwind_close(struct tally_trace *t);
 
 /* ---- speculate.c ----------------------------------------------------------------------------- */
 int spec_open(struct tally_trace *t);

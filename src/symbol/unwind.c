@@ -1,0 +1,480 @@
+/*
+ * unwind.c: .eh_frame to rows of rules, for programs that walk stacks in the kernel.
+ *
+ * libdw reads the entries and runs their instructions: asked for an address, it says which rule holds there, and up to where.
+ * Which addresses there are to ask for says the sorted table in .eh_frame_hdr, the only bytes that are read here; a file
+ * without that table, or in another encoding than linkers write, has no rows.
+ *
+ * A rule that programs can't follow becomes a row without a rule, where a stack ends: nothing is approximated.  They follow
+ *
+ *	CFA             stack or frame pointer + offset; the word there (frames that were aligned, signals); entries of a PLT
+ *	return address  at an offset from the CFA or the stack pointer, or in the link register
+ *	frame pointer   the same, or unchanged
+ *
+ * The code to which signal handlers return has an entry in glibc.  That of arm64's vDSO and of musl has none, as gdb
+ * knows it by its two instructions; so do we, where no entry covers them.
+ *
+ * A file may be anybody's.  libelf reads it by pread() and checks what it hands out; the number of rows and the time for one file
+ * are bounded.  libdw and its libelf are loaded when the first file is read.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "symbol/unwind.h"
+
+#define SONAME "libdw.so.1"
+#define ROWS_MOST (8u << 20)
+#define FILE_NS_MOST UINT64_C(3000000000)
+#define CODE_BYTES_MOST (256u << 20) /* that are searched for what signals return to */
+
+LIBRARY_NOTE("dwarf", "stacks without frame pointers", "recommended", SONAME);
+
+/* One row per function: name, and what is loaded. */
+#define ELF_FUNCTIONS(X) \
+	X(elf_version)   \
+	X(elf_begin)     \
+	X(elf_memory) X(elf_end) X(elf_kind) X(elf_getphdrnum) X(gelf_getehdr) X(gelf_getphdr) X(elf_getdata_rawchunk)
+#define DWARF_FUNCTIONS(X)  \
+	X(dwarf_getcfi_elf) \
+	X(dwarf_cfi_end) X(dwarf_cfi_addrframe) X(dwarf_frame_info) X(dwarf_frame_cfa) X(dwarf_frame_register)
+enum {
+#define X(name) FN_##name,
+	ELF_FUNCTIONS(X) FN_ELF_ALL,
+	FN_DWARF = FN_ELF_ALL - 1,
+	DWARF_FUNCTIONS(X) FN_ALL
+#undef X
+};
+struct cfi_library {
+	void *fn[FN_ALL];
+};
+#define CALL_OF(lib, name) ((__typeof__(&name))(lib)->fn[FN_##name])
+
+static bool cfi_library_load(struct cfi_library *lib)
+{
+	static const char *const name[] = {
+#define X(name) #name,
+		ELF_FUNCTIONS(X) DWARF_FUNCTIONS(X)
+#undef X
+	};
+	static_assert(COUNT(name) == FN_ALL, "a name for each");
+
+	return library_load("libelf.so.1", name, lib->fn, FN_ELF_ALL) &&
+	       library_load(SONAME, name + FN_ELF_ALL, lib->fn + FN_ELF_ALL, FN_ALL - FN_ELF_ALL) &&
+	       CALL_OF(lib, elf_version)(EV_CURRENT) != EV_NONE;
+}
+
+int sym_cfi_ready(struct err *e)
+{
+	struct cfi_library lib;
+
+	return cfi_library_load(&lib) ? 0 :
+					err_set(e, TALLY_ENOTSUP, "%s",
+						LIBRARY_WHY(SONAME " is not installed: Debian's package is libdw1"));
+}
+
+/* ---- what a machine calls its registers --------------------------------------------------- */
+
+struct machine {
+	uint16_t elf;   /* e_machine */
+	int sp, fp, ra; /* DWARF's numbers; ra: the link register where there is one */
+	bool has_link;
+	uint32_t step;      /* of instructions, which the next two begin at multiples of */
+	uint8_t returns[9]; /* the system call to which signal handlers return */
+	uint8_t nreturns;
+	struct img_unwind_rule signal; /* who was interrupted, by the frame that the kernel made */
+};
+/* x86-64: psABI, figure 3.36; ucontext_t behind the return address. arm64: DWARF for AArch64, 4.1; struct rt_sigframe. */
+static const struct machine machines[] = {
+	[SYM_X86_64] = { .elf = EM_X86_64,
+			 .sp = 7,
+			 .fp = 6,
+			 .ra = 16,
+			 .step = 1,
+			 .returns = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 }, /* mov $15, %rax; syscall */
+			 .nreturns = 9,
+			 .signal = { 160, 168, 120, UNWIND_CFA_AT_SP, UNWIND_RA_AT_SP, UNWIND_FP_AT_SP,
+				     UNWIND_SIGNAL } },
+	[SYM_AARCH64] = { .elf = EM_AARCH64,
+			  .sp = 31,
+			  .fp = 29,
+			  .ra = 30,
+			  .has_link = true,
+			  .step = 4,
+			  .returns = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 }, /* mov x8, #139; svc #0 */
+			  .nreturns = 8,
+			  .signal = { 560, 568, 544, UNWIND_CFA_AT_SP, UNWIND_RA_AT_SP, UNWIND_FP_AT_SP,
+				      UNWIND_SIGNAL | UNWIND_PAIR } },
+};
+
+/* ---- rules -------------------------------------------------------------------------------- */
+
+static bool fits_offset(Dwarf_Word v, int32_t *ret)
+{
+	*ret = (int32_t)v;
+	return (Dwarf_Sword)v == *ret;
+}
+
+/* A register and an offset from it. */
+static bool op_is_register(const Dwarf_Op *op, int *reg, int32_t *offset)
+{
+	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
+		*reg = op->atom - DW_OP_breg0;
+		return fits_offset(op->number, offset);
+	}
+	if (op->atom != DW_OP_bregx || op->number > INT32_MAX)
+		return false;
+	*reg = (int)op->number;
+	return fits_offset(op->number2, offset);
+}
+
+/* The expression that linkers write for a PLT: rsp + 8 + ((rip & 15) >= N) * 8. */
+static bool ops_are_plt(const Dwarf_Op *op, size_t n, int32_t *from)
+{
+	static const uint8_t atoms[] = { DW_OP_breg7, DW_OP_breg16, DW_OP_lit15, DW_OP_and, DW_OP_lit0,
+					 DW_OP_ge,    DW_OP_lit3,   DW_OP_shl,   DW_OP_plus };
+
+	if (n != COUNT(atoms) || op[0].number != 8 || op[1].number)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (i != 4 && op[i].atom != atoms[i])
+			return false;
+	*from = op[4].atom - DW_OP_lit0;
+	return *from >= 0 && *from < 16;
+}
+
+static void rule_take_cfa(struct img_unwind_rule *r, const struct machine *m, const Dwarf_Op *op, size_t n)
+{
+	int reg;
+
+	r->cfa_kind = UNWIND_CFA_UNKNOWN;
+	if (m->elf == EM_X86_64 && ops_are_plt(op, n, &r->cfa)) {
+		r->cfa_kind = UNWIND_CFA_PLT;
+		return;
+	}
+	if (n < 1 || n > 2 || !op_is_register(&op[0], &reg, &r->cfa) || (n == 2 && op[1].atom != DW_OP_deref))
+		return;
+	if (reg == m->sp)
+		r->cfa_kind = n == 2 ? UNWIND_CFA_AT_SP : UNWIND_CFA_SP;
+	else if (reg == m->fp)
+		r->cfa_kind = n == 2 ? UNWIND_CFA_AT_FP : UNWIND_CFA_FP;
+}
+
+/* Where a register is saved: at the CFA or the stack pointer and an offset. */
+enum saved { SAVED_UNDEFINED, SAVED_SAME, SAVED_AT_CFA, SAVED_AT_SP, SAVED_OTHERWISE };
+static enum saved saved_where(const struct cfi_library *lib, const struct machine *m, Dwarf_Frame *f, int reg,
+			      int32_t *offset)
+{
+	Dwarf_Op mem[3], *op;
+	size_t n;
+	int base;
+
+	if (CALL_OF(lib, dwarf_frame_register)(f, reg, mem, &op, &n) != 0)
+		return SAVED_OTHERWISE;
+	if (!n)
+		return op == mem ? SAVED_UNDEFINED : SAVED_SAME;
+	*offset = 0;
+	if (op[0].atom != DW_OP_call_frame_cfa || n > 2)
+		return SAVED_OTHERWISE;
+	if (n == 1)
+		return SAVED_AT_CFA;
+	if (op[1].atom == DW_OP_plus_uconst)
+		return fits_offset(op[1].number, offset) ? SAVED_AT_CFA : SAVED_OTHERWISE;
+	return op_is_register(&op[1], &base, offset) && base == m->sp ? SAVED_AT_SP : SAVED_OTHERWISE;
+}
+
+static struct img_unwind_rule rule_of_frame(const struct cfi_library *lib, const struct machine *m, Dwarf_Frame *f,
+					    bool signal)
+{
+	static const uint8_t ra[] = { [SAVED_AT_CFA] = UNWIND_RA_AT_CFA, [SAVED_AT_SP] = UNWIND_RA_AT_SP },
+			     fp[] = { [SAVED_UNDEFINED] = UNWIND_FP_UNKNOWN,
+				      [SAVED_SAME] = UNWIND_FP_SAME,
+				      [SAVED_AT_CFA] = UNWIND_FP_AT_CFA,
+				      [SAVED_AT_SP] = UNWIND_FP_AT_SP,
+				      [SAVED_OTHERWISE] = UNWIND_FP_UNKNOWN };
+	struct img_unwind_rule r = { .flags = signal ? UNWIND_SIGNAL : 0 };
+	enum saved where;
+	Dwarf_Op *op;
+	size_t n;
+
+	if (CALL_OF(lib, dwarf_frame_cfa)(f, &op, &n) != 0)
+		return (struct img_unwind_rule){ 0 };
+	rule_take_cfa(&r, m, op, n);
+	where = saved_where(lib, m, f, m->ra, &r.ra);
+	if (where == SAVED_UNDEFINED) { /* it is the outermost; its CFA does not matter */
+		return (struct img_unwind_rule){ .cfa_kind = UNWIND_CFA_SP, .ra_kind = UNWIND_RA_END };
+	} else if (where == SAVED_SAME && m->has_link) {
+		r.ra_kind = UNWIND_RA_LINK;
+		r.ra = 0;
+	} else if (where == SAVED_AT_CFA || where == SAVED_AT_SP) {
+		r.ra_kind = ra[where];
+	} else {
+		r.cfa_kind = UNWIND_CFA_UNKNOWN;
+	}
+	where = saved_where(lib, m, f, m->fp, &r.fp);
+	r.fp_kind = fp[where];
+	if (r.fp_kind == UNWIND_FP_SAME || r.fp_kind == UNWIND_FP_UNKNOWN)
+		r.fp = 0;
+	if (!signal && r.ra_kind == UNWIND_RA_AT_CFA && r.fp_kind == UNWIND_FP_AT_CFA && r.ra == r.fp + 8)
+		r.flags |= UNWIND_PAIR;
+	return r.cfa_kind == UNWIND_CFA_UNKNOWN ? (struct img_unwind_rule){ 0 } : r;
+}
+
+/* ---- rows --------------------------------------------------------------------------------- */
+
+struct reading {
+	struct cfi_library lib;
+	const struct machine *m;
+	struct sym_cfi *c;
+	uint32_t cap;
+	Elf *elf;
+	GElf_Phdr header; /* of .eh_frame_hdr; p_filesz 0: there is none */
+};
+
+static bool row_add(struct reading *r, uint64_t addr, const struct img_unwind_rule *rule)
+{
+	struct sym_cfi *c = r->c;
+	struct sym_cfi_row *row;
+
+	if (c->n && !memcmp(&c->row[c->n - 1].rule, rule, sizeof(*rule)))
+		return true;
+	if (c->n >= ROWS_MOST)
+		return !(c->late = true);
+	row = VEC_NEW(c->row, c->n, r->cap);
+	if (row)
+		*row = (struct sym_cfi_row){ addr, *rule };
+	return row;
+}
+
+/* Rows of the entry that begins at addr and ends before `next`. *end: where it does. */
+static bool entry_add_rows(struct reading *r, Dwarf_CFI *cfi, uint64_t addr, uint64_t next, uint64_t *end)
+{
+	*end = addr;
+	while (addr < next) {
+		struct img_unwind_rule rule;
+		Dwarf_Addr from, to;
+		Dwarf_Frame *f;
+		bool signal, good;
+
+		if (CALL_OF(&r->lib, dwarf_cfi_addrframe)(cfi, addr, &f) != 0)
+			return true;
+		if (CALL_OF(&r->lib, dwarf_frame_info)(f, &from, &to, &signal) < 0 || to <= addr) {
+			free(f);
+			return true;
+		}
+		rule = rule_of_frame(&r->lib, r->m, f, signal);
+		free(f);
+		good = row_add(r, addr, &rule);
+		*end = addr = to;
+		if (!good)
+			return false;
+	}
+	return true;
+}
+
+/* Version 1; pointers as linkers write them: the table's relative to the header, of 4 bytes with sign. */
+static const uint8_t header_begin[] = { 1, DW_EH_PE_pcrel | DW_EH_PE_sdata4, DW_EH_PE_udata4,
+					DW_EH_PE_datarel | DW_EH_PE_sdata4 };
+
+static int header_compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The addresses at which entries begin, in order; from mem_alloc. NULL: none, or no memory. */
+static uint64_t *header_entries(struct reading *r, uint32_t *n)
+{
+	const size_t begin = sizeof(header_begin) + 8;
+	Elf_Data *d = CALL_OF(&r->lib, elf_getdata_rawchunk)(r->elf, (int64_t)r->header.p_offset, r->header.p_filesz,
+							     ELF_T_BYTE);
+	const uint8_t *p = d ? d->d_buf : NULL;
+	uint64_t *entry;
+	uint32_t count;
+
+	*n = 0;
+	if (!p || d->d_size < begin || memcmp(p, header_begin, sizeof(header_begin)))
+		return NULL;
+	memcpy(&count, p + 8, 4);
+	if (count > (d->d_size - begin) / 8)
+		count = (uint32_t)((d->d_size - begin) / 8);
+	entry = count ? mem_alloc(count * sizeof(*entry)) : NULL;
+	for (uint32_t i = 0; entry && i < count; i++) {
+		int32_t at;
+
+		memcpy(&at, p + begin + 8 * (size_t)i, 4);
+		entry[i] = r->header.p_vaddr + (uint64_t)(int64_t)at;
+	}
+	if (entry)
+		qsort(entry, count, sizeof(*entry), header_compare);
+	*n = entry ? count : 0;
+	return entry;
+}
+
+static int cfi_add_entries(struct reading *r)
+{
+	static const struct img_unwind_rule none;
+	const uint64_t until = k_now_ns() + FILE_NS_MOST;
+	Dwarf_CFI *cfi = r->header.p_filesz ? CALL_OF(&r->lib, dwarf_getcfi_elf)(r->elf) : NULL;
+	uint64_t *entry = NULL, end = 0;
+	bool good = true;
+	uint32_t n = 0;
+
+	if (cfi)
+		entry = header_entries(r, &n);
+	for (uint32_t i = 0; entry && good && i < n; i++) {
+		const uint64_t next = i + 1 < n ? entry[i + 1] : UINT64_MAX;
+
+		if (k_now_ns() > until) {
+			r->c->late = true;
+			break;
+		}
+		if (entry[i] < end)
+			continue;
+		if (r->c->n && entry[i] > end)
+			good = row_add(r, end, &none);
+		good = good && entry_add_rows(r, cfi, entry[i], next, &end);
+	}
+	if (r->c->n)
+		good = (row_add(r, end, &none) || r->c->late) && good;
+	mem_free(entry);
+	if (cfi)
+		(void)CALL_OF(&r->lib, dwarf_cfi_end)(cfi);
+	return good || r->c->late ? 0 : -TALLY_ENOMEM;
+}
+
+/* ---- what signals return to --------------------------------------------------------------- */
+
+static int row_compare(const void *a, const void *b)
+{
+	const struct sym_cfi_row *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* The rule at an address, of the first n rows; NULL: none. */
+static const struct img_unwind_rule *row_find(const struct sym_cfi *c, uint32_t n, uint64_t addr)
+{
+	uint32_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		const uint32_t mid = lo + (hi - lo) / 2;
+
+		if (c->row[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && c->row[lo - 1].rule.cfa_kind ? &c->row[lo - 1].rule : NULL;
+}
+
+/* Adds rows for each place where the code is that which signals return to, if no entry covers it. The row begins a byte before, as
+ * the address is looked up to which a handler returns, less 1. */
+static int cfi_add_signals(struct reading *r)
+{
+	static const struct img_unwind_rule none;
+	const uint32_t n = r->c->n;
+
+	for (uint32_t i = 0; i < r->c->nloads; i++) {
+		const struct sym_cfi_load *l = &r->c->load[i];
+		Elf_Data *d = l->bytes <= CODE_BYTES_MOST ?
+				      CALL_OF(&r->lib, elf_getdata_rawchunk)(r->elf, (int64_t)l->offset, l->bytes,
+									     ELF_T_BYTE) :
+				      NULL;
+		const uint8_t *begin = d ? d->d_buf : NULL, *at = begin;
+
+		while (at && (at = memmem(at, l->bytes - (size_t)(at - begin), r->m->returns, r->m->nreturns))) {
+			const uint64_t addr = l->addr + (uint64_t)(at - begin);
+			struct sym_cfi_row *row;
+
+			at++;
+			if (addr % r->m->step || row_find(r->c, n, addr))
+				continue;
+			for (int k = 0; k < 2; k++) {
+				if (!(row = VEC_NEW(r->c->row, r->c->n, r->cap)))
+					return -TALLY_ENOMEM;
+				*row = k ? (struct sym_cfi_row){ addr + r->m->nreturns, none } :
+					   (struct sym_cfi_row){ addr - 1, r->m->signal };
+			}
+		}
+	}
+	if (r->c->n > n)
+		qsort(r->c->row, r->c->n, sizeof(*r->c->row), row_compare);
+	return 0;
+}
+
+/* ---- files -------------------------------------------------------------------------------- */
+
+static int cfi_take_headers(struct reading *r)
+{
+	GElf_Ehdr eh;
+	GElf_Phdr ph;
+	size_t n;
+
+	if (CALL_OF(&r->lib, elf_kind)(r->elf) != ELF_K_ELF || !CALL_OF(&r->lib, gelf_getehdr)(r->elf, &eh) ||
+	    CALL_OF(&r->lib, elf_getphdrnum)(r->elf, &n) < 0)
+		return -TALLY_ECORRUPT;
+	r->c->foreign =
+		eh.e_machine != r->m->elf || eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_ident[EI_DATA] != ELFDATA2LSB;
+	for (size_t i = 0; i < n && CALL_OF(&r->lib, gelf_getphdr)(r->elf, (int)i, &ph); i++) {
+		if (ph.p_type == PT_GNU_EH_FRAME)
+			r->header = ph;
+		else if (ph.p_type == PT_LOAD && ph.p_flags & PF_X && ph.p_filesz && r->c->nloads < COUNT(r->c->load))
+			r->c->load[r->c->nloads++] = (struct sym_cfi_load){ ph.p_offset, ph.p_filesz, ph.p_vaddr };
+	}
+	return 0;
+}
+
+int sym_cfi_read(struct sym_cfi *ret, enum sym_machine machine, const struct sym_cfi_bytes *b)
+{
+	struct reading r = { .m = &machines[machine], .c = ret };
+	int rc;
+
+	*ret = (struct sym_cfi){ 0 };
+	if (machine == SYM_OTHER_MACHINE || !cfi_library_load(&r.lib))
+		return -TALLY_ENOTSUP;
+	r.elf = b->p ? CALL_OF(&r.lib, elf_memory)((char *)b->p, b->n) :
+		       CALL_OF(&r.lib, elf_begin)(b->fd, ELF_C_READ, NULL);
+	if (!r.elf)
+		return -TALLY_ECORRUPT;
+	rc = cfi_take_headers(&r);
+	if (rc >= 0 && !ret->foreign)
+		rc = cfi_add_entries(&r);
+	if (rc >= 0 && !ret->foreign)
+		rc = cfi_add_signals(&r);
+	CALL_OF(&r.lib, elf_end)(r.elf);
+	if (rc < 0)
+		sym_cfi_free(ret);
+	return rc;
+}
+
+/* A mapping has whole pages: the bytes around a part count as its own, unless another part holds them. */
+bool sym_cfi_addr(const struct sym_cfi *c, uint64_t offset, uint64_t *ret)
+{
+	const uint64_t page = 65536; /* the largest in use */
+	const struct sym_cfi_load *near = NULL;
+
+	for (uint32_t i = 0; i < c->nloads; i++) {
+		const struct sym_cfi_load *l = &c->load[i];
+
+		if (offset - l->offset < l->bytes) {
+			near = l;
+			break;
+		}
+		if (offset >= (l->offset & ~(page - 1)) && offset < l->offset)
+			near = l;
+	}
+	if (near)
+		*ret = offset - near->offset + near->addr;
+	return near;
+}
+
+void sym_cfi_free(struct sym_cfi *c)
+{
+	mem_free(c->row);
+	*c = (struct sym_cfi){ 0 };
+}

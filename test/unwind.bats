@@ -1,0 +1,129 @@
+#!/usr/bin/env bats
+# User stacks by unwind tables (-x ustackunwind=dwarf).  The truth is what test/prog/unframed.c says of its own stacks, and libdwfl, which
+# unwinds the registers and the stack that perf copied at the same page faults (test/prog/part/unwound.c).
+bats_require_minimum_version 1.5.0
+load common
+
+setup() {
+  case $(uname -m) in x86_64 | aarch64) ;; *) skip "unwind tables are for x86-64 and arm64" ;; esac
+  needs_bpf
+  UNFRAMED=$(realpath "$PROGS/unframed")
+  OPTS=(-x ustackunwind=dwarf)
+}
+teardown() { [ -z "${child:-}" ] || kill -KILL "$child" 2>/dev/null || true; }
+
+# until_says FILE TEXT PID: waits for it as long as the process is there.
+until_says() { until grep -q -- "$2" "$1" 2>/dev/null; do kill -0 "$3" || return 1; done; }
+until_stopped() { until grep -q '^State:.T' "/proc/$1/status" 2>/dev/null; do kill -0 "$1" || return 1; done; }
+
+# traced FAULTS CLAUSES ARGUMENT...: $output is what the clauses say of unframed's faults from its main() on.
+traced() {
+  local faults=$1 clauses=$2 tracer
+  shift 2
+  rm -f "$BATS_TEST_TMPDIR/out"
+  "$UNFRAMED" "$faults" 1000000 "$@" &
+  child=$!
+  until_stopped "$child"
+  "$TALLY" trace -q -x dcpc_min_overflow=1 -x switchrate=10ms "${OPTS[@]}" -p "$child" -n "BEGIN { printf(\"ready\\n\"); } $clauses" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" &
+  tracer=$!
+  until_says "$BATS_TEST_TMPDIR/out" ready "$tracer"
+  kill -CONT "$child"
+  wait "$tracer" || { cat "$BATS_TEST_TMPDIR/err"; return 1; }
+  output=$(<"$BATS_TEST_TMPDIR/out") stderr=$(<"$BATS_TEST_TMPDIR/err")
+}
+
+# Frames of each stack on a line, its count at the end.
+lines_of_stacks() { awk 'NF { sub(/^ +/, ""); s = s " " $0; next } s { print s; s = "" } END { if (s) print s }' <<<"$output" | sed -E 's/\+0x[0-9a-f]+//g'; }
+sum_of() { lines_of_stacks | grep -E "$1" | awk '{ n += $NF } END { print n + 0 }'; }
+
+in_order=' unframed`touch_page unframed`compare libc[^ ]*msort[^ ]*( libc[^ ]*msort[^ ]*)* libc[^ ]*qsort[^ ]* unframed`sort_some( unframed`spread)+ unframed`main libc[^ ]* libc[^ ]* unframed`_start [0-9]+$'
+on_signal=' unframed`touch_page unframed`in_handler unframed`handler [^ ]+ .*unframed`main libc[^ ]* libc[^ ]* unframed`_start [0-9]+$'
+
+@test "each stack of a program without frame pointers is its chain of calls, through libc and signal handlers" {
+  [ "$(uname -m)" = x86_64 ] || skip "names of libc's functions as on x86-64"
+  for other in "" other; do
+    traced 5000 'cpc:::page_faults-user-1 /pid == $target/ { @[ustack()] = count(); }' $other
+    lines_of_stacks | grep -vE "$on_signal|$in_order" || true
+    echo "$stderr"
+    [ "$(sum_of 'unframed`touch_page ')" -ge 4990 ]
+    [ "$(sum_of 'unframed`touch_page unframed`in_handler')" -ge 500 ]
+    [ "$(sum_of "$on_signal")" -eq "$(sum_of 'unframed`touch_page unframed`in_handler')" ]
+    [ "$(sum_of "$in_order")" -eq "$(sum_of 'unframed`touch_page unframed`compare')" ]
+    [ "$(sum_of 'touch_page.*truncated')" -eq 0 ]
+  done
+}
+
+@test "frame pointers, which are the default, do not find those callers" {
+  OPTS=()
+  traced 1000 'cpc:::page_faults-user-1 /pid == $target/ { @[ustack()] = count(); }'
+  [ "$(sum_of 'unframed`touch_page ')" -ge 990 ]
+  [ "$(sum_of "$in_order")" -eq 0 ]
+  OPTS=(-x ustackunwind=auto)
+  traced 1000 'cpc:::page_faults-user-1 /pid == $target/ { @[ustack()] = count(); }'
+  [ "$(sum_of 'touch_page.*main.*_start')" -ge 990 ]
+}
+
+@test "at least 99 of 100 stacks are libdwfl's, of 10,000 page faults in a sort and in handlers that interrupt anywhere" {
+  [ -x "$PROGS/unwound" ] || skip "libdw-dev is not installed"
+  local dir=$BATS_TEST_TMPDIR unwound tracer
+  mkfifo "$dir/go"
+  "$PROGS/unwound" "$UNFRAMED" 10000 500 <"$dir/go" >"$dir/truth" 2>"$dir/lost" &
+  unwound=$!
+  exec 7>"$dir/go"
+  until_says "$dir/truth" pid "$unwound"
+  child=$(awk '{ print $2; exit }' "$dir/truth")
+  "$TALLY" trace -q -x dcpc_min_overflow=1 -x switchrate=10ms -x noresolve "${OPTS[@]}" -p "$child" \
+    -n 'BEGIN { printf("ready\n"); } cpc:::page_faults-user-1 /pid == $target/ { printf("at %x", arg2); ustack(64); }' >"$dir/ours" 2>"$dir/err" &
+  tracer=$!
+  until_says "$dir/ours" ready "$tracer"
+  echo >&7
+  exec 7>&-
+  wait "$unwound"
+  wait "$tracer"
+  run awk '
+    function close_stack() { if (at != "") ours[at] = frames }
+    FNR == NR { if ($1 == "at") { s = ""; for (i = 3; i <= NF; i++) s = s " " $i; truth[$2] = s } next }
+    $1 == "at" { close_stack(); at = $2; frames = ""; next }
+    NF { sub(/^0x/, "", $1); frames = frames " " $1 }
+    END {
+      close_stack()
+      for (k in ours) if (k in truth) { n++; if (ours[k] == truth[k]) same++; else if (shown++ < 5) print "at " k "\n  libdwfl" truth[k] "\n  tally  " ours[k] }
+      print n + 0 " stacks, " same + 0 " the same"
+      exit !(n >= 9900 && same >= 0.99 * n)
+    }' "$dir/truth" "$dir/ours"
+  echo "$output"; cat "$dir/lost" "$dir/err"
+  [ "$status" -eq 0 ]
+}
+
+@test "ustack() in records, ucaller, ustackdepth, and stacks at system calls and functions are walked, too" {
+  traced 300 'cpc:::page_faults-user-1 /pid == $target/ { printf("%d ", ustackdepth); printf("%A", ucaller); ustack(3); }
+              pid$target:a.out:sort_some:entry { @[ustack(4)] = count(); } syscall::rt_sigreturn:entry /pid == $target/ { @[ustack(2)] = count(); }'
+  echo "$output" | head -n 40; echo "$stderr"
+  # touch_page, compare, msort.., qsort, sort_some, spread.., main, and three before it
+  [ "$(grep -cE '^[0-9]+ unframed`(compare|in_handler)' <<<"$output")" -ge 290 ]
+  [ "$(awk '/^[0-9]+ unframed`(compare|in_handler)/ && $1 < 9 { n++ } END { print n + 0 }' <<<"$output")" -eq 0 ]
+  [ "$(sum_of '^ unframed`sort_some unframed`spread .* [0-9]+$')" -ge 1 ]
+  [ "$(sum_of '^ libc[^ ]*restore_rt[^ ]* .* [0-9]+$')" -ge 1 ] || [ "$(uname -m)" != x86_64 ]
+}
+
+@test "a stack that can't be walked further ends with [truncated]: where a probe of a return has taken the return address" {
+  traced 300 'cpc:::page_faults-user-1 /pid == $target/ { @[ustack()] = count(); } pid$target:a.out:sort_some:return { @returned[ustack(2)] = count(); }'
+  lines_of_stacks | head
+  [ "$(sum_of '^ unframed`touch_page unframed`compare .*qsort[^ ]* unframed`sort_some [^ ]+ \[truncated\] ')" -ge 50 ]
+  [ "$(sum_of '^ unframed`touch_page unframed`compare ')" -eq "$(sum_of '^ unframed`touch_page unframed`compare .*\[truncated\] ')" ]
+  [ "$(sum_of '^ unframed`spread unframed`(spread|main) [0-9]+$')" -ge 1 ]
+}
+
+@test "tables for which there is no room are told" {
+  OPTS+=(-x unwindsize=64k)
+  traced 300 'cpc:::page_faults-user-1 /pid == $target/ { @[ustack()] = count(); }'
+  [[ "$stderr" == *"no room: raise -x unwindsize"* ]]
+}
+
+@test "what -x ustackunwind takes is checked, and options that are too small" {
+  run "$TALLY" trace -x ustackunwind=lbr -n 'BEGIN { exit(0); }'
+  [ "$status" -eq 1 ] || [ "$status" -eq 2 ]
+  has "option ustackunwind takes fp, dwarf or auto"
+  run "$TALLY" trace -x unwindsize=1k -n 'BEGIN { exit(0); }'
+  has "option unwindsize takes 65536 to 1073741824 bytes"
+}
