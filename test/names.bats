@@ -254,3 +254,47 @@ with http.server.HTTPServer(("127.0.0.1", 0), functools.partial(quiet, directory
     END { printa("%d %d %d %@d\n", @); }' -c "unshare -pf $PROGS/crew"
   said 0 "1 1 1 40"
 }
+
+# ---- lines ------------------------------------------------------------------------------
+
+# lines_of OPTION...: line is compiled so, and its innermost frames are in `output`.
+lines_of() {
+  needs g++
+  ldconfig -p | grep -q libdw.so.1 || skip "libdw is not there"
+  g++ -O1 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer "$@" -o "$BATS_TEST_TMPDIR/line" "$NAME/line.cc"
+}
+
+@test "uline() is file and line of an address, uaddr()'s words where it has none" {
+  lines_of
+  faults '' '@[uline(arg1)] = count();' "$BATS_TEST_TMPDIR/line"
+  gave 'line.cc:8' 2000
+  strip -g "$BATS_TEST_TMPDIR/line"
+  faults '' '@[uline(arg1)] = count();' "$BATS_TEST_TMPDIR/line"
+  [ "$(grep -c 'line`outer(char volatile\*, long)+0x' <<<"$output")" -ge 1 ]
+}
+
+@test "-x lines: frames have file and line, and inlined functions are frames of their own" {
+  lines_of
+  faults '-x lines -x ustackframes=2' '@[ustack()] = count();' "$BATS_TEST_TMPDIR/line"
+  [[ "$output" == *'line`inner'*' [inlined] [line.cc:8]'*'line`middle'*' [inlined] [line.cc:12]'*'line`outer(char volatile*, long)+0x'*' [line.cc:16]'* ]] ||
+    { echo "$output"; false; }
+  # the line of a caller is that of the call, not the one behind it
+  [[ "$output" == *'line`main+0x'*' [line.cc:24]'* ]] || { echo "$output"; false; }
+  folded '-x lines' "$BATS_TEST_TMPDIR/line"
+  [[ "$output" == *'line`outer(char volatile*, long);line`middle'*' [inlined];line`inner'*' [inlined] '* ]] || { echo "$output"; false; }
+}
+
+@test "lines come from a debug file, and with what dwz moved out of it" {
+  lines_of
+  ( cd "$BATS_TEST_TMPDIR"
+    cp line twin
+    objcopy --only-keep-debug line line.debug
+    objcopy --only-keep-debug twin twin.debug
+    ! command -v dwz >/dev/null || dwz -m "$PWD/both.debug" line.debug twin.debug
+    strip line
+    objcopy --add-gnu-debuglink=line.debug line )
+  faults '' '@[uline(arg1)] = count();' "$BATS_TEST_TMPDIR/line"
+  gave 'line.cc:8' 2000
+  faults '-x lines -x ustackframes=1' '@[ustack()] = count();' "$BATS_TEST_TMPDIR/line"
+  [[ "$output" == *'line`inner'*' [inlined] [line.cc:8]'* ]]
+}

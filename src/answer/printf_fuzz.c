@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err e = { 0 };
 	struct fmt f;
 	for (size_t i = 0; i < COUNT(v) && size >= 4; i++, data += 4, size -= 4)
-		v[i] = (struct an_value){ .kind = data[0] % (SLOT_UMOD + 1),
+		v[i] = (struct an_value){ .kind = data[0] % (SLOT_ULINE + 1),
 					  .width = (uint8_t)(1u << (data[1] & 3)),
 					  .is_signed = data[1] & 4,
 					  .i = (int64_t)((uint64_t)data[2] << (data[1] >> 2)),

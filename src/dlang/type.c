@@ -184,7 +184,7 @@ const struct d_type *type_sym(struct d_unit *u, enum slot_kind kind)
 {
 	static const char *const names[] = {
 		[SLOT_KSYM] = "sym",  [SLOT_KFUNC] = "func",  [SLOT_KMOD] = "mod",  [SLOT_UADDR] = "uaddr",
-		[SLOT_USYM] = "usym", [SLOT_UFUNC] = "ufunc", [SLOT_UMOD] = "umod",
+		[SLOT_USYM] = "usym", [SLOT_UFUNC] = "ufunc", [SLOT_UMOD] = "umod", [SLOT_ULINE] = "uline",
 	};
 	struct d_type *t = type_new(u, TY_SYM);
 	if (t != NULL) {

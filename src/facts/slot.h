@@ -39,6 +39,7 @@ enum slot_kind {
 	SLOT_USYM,  /* usym() */
 	SLOT_UFUNC, /* ufunc() */
 	SLOT_UMOD,  /* umod() */
+	SLOT_ULINE, /* uline(): file:line, or as uaddr() */
 };
 
 struct slot {

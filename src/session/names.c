@@ -51,14 +51,17 @@ static const char *names_keep_text(struct tally_trace *t, struct arena *a, uint3
 static void symbol_text(struct tally_trace *t, uint8_t kind, const struct sym_name *name, uint64_t addr)
 {
 	bool module = kind == SLOT_KMOD || kind == SLOT_UMOD;
+	const struct sym_line *line = kind == SLOT_ULINE ? sym_line(t->sym, name, false) : NULL;
 
 	buf_clear(&t->tmp);
-	if (module && name->mod)
+	if (line && line->file)
+		buf_printf(&t->tmp, "%s:%u", line->file, line->line);
+	else if (module && name->mod)
 		buf_puts(&t->tmp, name->mod);
 	else if (module)
 		sym_text(name, addr, false, &t->tmp);
 	else
-		sym_text(name, addr, kind == SLOT_UADDR, &t->tmp);
+		sym_text(name, addr, kind == SLOT_UADDR || kind == SLOT_ULINE, &t->tmp);
 }
 
 static int symbol_value(struct tally_trace *t, struct arena *a, const uint64_t *w, bool user, struct an_value *v)
@@ -124,6 +127,7 @@ static uint32_t frames_of_dispatch(struct tally_trace *t, const uint64_t *pc, ui
 /* Stacks of one program have the same frames again and again: 100,000 of 50 frames may have a thousand. */
 struct frame_texts {
 	const char *frame, *func, *file;
+	struct frame_texts *next; /* what the compiler put this function into (-x lines), or NULL */
 };
 
 void names_begin(struct tally_trace *t, struct arena *a)
@@ -156,10 +160,37 @@ static const char *names_share_text(struct tally_trace *t, struct arena *a)
 	return *at;
 }
 
-static bool frame_name(struct tally_trace *t, struct arena *a, const uint64_t *where, uint64_t pc,
+static void put_line(struct buf *to, const char *file, uint32_t line)
+{
+	if (file)
+		buf_printf(to, " [%s:%u]", file, line);
+}
+
+/* The frame of a function that was inlined, into whose place the compiler put its code. */
+static bool frame_name_inlined(struct tally_trace *t, struct arena *a, const struct sym_name *name,
+			       const struct sym_line *line, uint32_t i, struct frame_texts *ret)
+{
+	const char *func = sym_demangled(t->sym, line->inlined[i].name);
+
+	buf_clear(&t->tmp);
+	buf_printf(&t->tmp, "%s`%s [inlined]", name->mod, func);
+	ret->func = names_share_text(t, a);
+	if (i == 0)
+		put_line(&t->tmp, line->file, line->line);
+	else
+		put_line(&t->tmp, line->inlined[i - 1].caller_file, line->inlined[i - 1].caller_line);
+	ret->frame = names_share_text(t, a);
+	ret->file = name->path;
+	return ret->frame && ret->func;
+}
+
+/* of_call: pc is where a call returns to. */
+static bool frame_name(struct tally_trace *t, struct arena *a, const uint64_t *where, uint64_t pc, bool of_call,
 		       struct frame_texts *ret)
 {
+	const struct sym_line *line = NULL;
 	struct sym_name name = { 0 };
+	uint32_t n;
 
 	if (where && pc == IMG_FRAME_CUT) {
 		*ret = (struct frame_texts){ .frame = "[truncated]", .func = "[truncated]" };
@@ -169,8 +200,22 @@ static bool frame_name(struct tally_trace *t, struct arena *a, const uint64_t *w
 		find_user(t, where, pc, &name);
 	else
 		sym_kernel(t->sym, pc, &name);
+	if (where && t->opt.v[OPT_lines])
+		line = sym_line(t->sym, &name, of_call);
+	n = line && name.name ? line->ninlined : 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!frame_name_inlined(t, a, &name, line, i, ret))
+			return false;
+		ret = ret->next = arena_alloc(a, sizeof(*ret));
+		if (!ret)
+			return false;
+	}
+	ret->next = NULL;
 	buf_clear(&t->tmp);
 	sym_text(&name, pc, true, &t->tmp);
+	if (line)
+		put_line(&t->tmp, n ? line->inlined[n - 1].caller_file : line->file,
+			 n ? line->inlined[n - 1].caller_line : line->line);
 	ret->frame = names_share_text(t, a);
 	buf_clear(&t->tmp);
 	if (t->opt.v[OPT_rawaddr])
@@ -183,22 +228,21 @@ static bool frame_name(struct tally_trace *t, struct arena *a, const uint64_t *w
 }
 
 /* NULL: no memory. */
-static const struct frame_texts *frame_name_shared(struct tally_trace *t, struct arena *a, const uint64_t *where,
-						   uint64_t pc)
+static const struct frame_texts *frame_of(struct tally_trace *t, struct arena *a, const uint64_t *where, uint64_t pc,
+					  bool of_call)
 {
-	const uint64_t place[] = { where ? where[0] : UINT64_MAX, where ? where[1] : 0, pc };
-	void **at = map_at(&t->names.frame, place, sizeof(place));
+	const uint64_t place[] = { where ? where[0] : UINT64_MAX, where ? where[1] : 0, pc, of_call };
+	void **at = t->names.of == a ? map_at(&t->names.frame, place, sizeof(place)) : NULL;
 	struct frame_texts *f;
 
-	if (!at)
+	if (at && *at)
+		return *at;
+	f = arena_alloc(a, sizeof(*f));
+	if (!f || (t->names.of == a && !at) || !frame_name(t, a, where, pc, of_call, f))
 		return NULL;
-	if (!*at) {
-		f = arena_alloc(a, sizeof(*f));
-		if (!f || !frame_name(t, a, where, pc, f))
-			return NULL;
+	if (at)
 		*at = f;
-	}
-	return *at;
+	return f;
 }
 
 static int stack_value(struct tally_trace *t, struct arena *a, const struct slot *s, const uint64_t *w, bool in_key,
@@ -206,8 +250,9 @@ static int stack_value(struct tally_trace *t, struct arena *a, const struct slot
 {
 	bool user = s->kind == SLOT_USTACK;
 	const uint64_t *where = user ? w : NULL;
+	const struct frame_texts *of[MAX_FRAMES];
 	uint64_t pc[MAX_FRAMES];
-	uint32_t n, most = (s->size - (user ? SLOT_WHERE_BYTES : 0)) / 8;
+	uint32_t shown = 0, n, most = (s->size - (user ? SLOT_WHERE_BYTES : 0)) / 8;
 	const char **frame, **func, **file;
 
 	w += user ? SLOT_WHERE_BYTES / 8 : 0;
@@ -229,30 +274,30 @@ static int stack_value(struct tally_trace *t, struct arena *a, const struct slot
 	for (uint32_t i = 0; i < n; i++)
 		if (!pc[i])
 			n = i;
-	frame = arena_alloc(a, (n + 1) * sizeof(*frame));
-	func = arena_alloc(a, (n + 1) * sizeof(*func));
-	file = t->emit.ops->files ? arena_alloc(a, (n + 1) * sizeof(*file)) : NULL;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!(of[i] = frame_of(t, a, where, pc[i], i > 0)))
+			return -TALLY_ENOMEM;
+		for (const struct frame_texts *f = of[i]; f; f = f->next)
+			shown++;
+	}
+	frame = arena_alloc(a, (shown + 1) * sizeof(*frame));
+	func = arena_alloc(a, (shown + 1) * sizeof(*func));
+	file = t->emit.ops->files ? arena_alloc(a, (shown + 1) * sizeof(*file)) : NULL;
 	if (!frame || !func || (t->emit.ops->files && !file))
 		return -TALLY_ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		struct frame_texts own;
-		const struct frame_texts *f = &own;
-
-		if (t->names.of == a)
-			f = frame_name_shared(t, a, where, pc[i]);
-		else if (!frame_name(t, a, where, pc[i], &own))
-			f = NULL;
-		if (!f)
-			return -TALLY_ENOMEM;
-		frame[i] = f->frame;
-		func[i] = f->func;
-		if (file)
-			file[i] = f->file;
-	}
+	shown = 0;
+	for (uint32_t i = 0; i < n; i++)
+		for (const struct frame_texts *f = of[i]; f; f = f->next) {
+			frame[shown] = f->frame;
+			func[shown] = f->func;
+			if (file)
+				file[shown] = f->file;
+			shown++;
+		}
 	v->frame = frame;
 	v->func = func;
 	v->file = file;
-	v->nframes = n;
+	v->nframes = shown;
 	return 0;
 }
 

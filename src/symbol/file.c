@@ -228,6 +228,7 @@ static bool vdso_bytes(struct object_bytes *b)
 
 static void content_free(struct content *c)
 {
+	lines_close(c->lines);
 	if (c->object && !c->borrowed)
 		object_free(c->object);
 	if (!c->borrowed)
@@ -379,6 +380,27 @@ enum held files_read(struct files *f, struct file *file, uint64_t since_ns, uint
 		       file->missing                                                    ? HELD_GONE :
 											  HELD_UNREACHED;
 	return files_held(file, since_ns, until_ns, now, ret);
+}
+
+struct lines *files_lines(struct files *f, struct file *file, const struct content *of)
+{
+	struct content *c = file->content;
+	struct object_bytes b = { .fd = -1, .pid = file->pid, .path = file->path, .ask_servers = f->ask_servers };
+	int fd;
+
+	if (!c || c != of || !c->object || file->vdso)
+		return NULL; /* it holds something else now */
+	if (c->lines_tried)
+		return c->lines;
+	c->lines_tried = true;
+	b.fd = file->fd >= 0 ? fcntl(file->fd, F_DUPFD_CLOEXEC, 0) : file_open(file, NULL);
+	if (b.fd < 0)
+		return NULL;
+	fd = object_debug_file(c->object, &b);
+	if (fd >= 0)
+		close(b.fd);
+	c->lines = lines_open(fd >= 0 ? fd : b.fd, &f->names);
+	return c->lines;
 }
 
 static void file_free(struct file *file)

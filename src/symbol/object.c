@@ -270,6 +270,29 @@ static void take_separate(struct reader *r, const struct object_bytes *of)
 	close(b.fd);
 }
 
+int object_debug_file(const struct object *o, const struct object_bytes *b)
+{
+	Elf *e = object_begin_elf(b);
+	Elf_Scn *scn = NULL;
+	const char *name;
+	size_t names;
+	GElf_Shdr sh;
+	bool own = false;
+	int fd = -1;
+
+	if (!e)
+		return -1;
+	if (elf_getshdrstrndx(e, &names) >= 0)
+		while (!own && (scn = elf_nextscn(e, scn)))
+			own = gelf_getshdr(scn, &sh) && sh.sh_type != SHT_NOBITS &&
+			      (name = elf_strptr(e, names, sh.sh_name)) &&
+			      (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info"));
+	if (!own)
+		fd = debugfile_open(e, o, b);
+	elf_end(e);
+	return fd;
+}
+
 int object_all_symbols(struct object *o, const struct object_bytes *b)
 {
 	struct reader r = { .o = o, .e = object_begin_elf(b), .mask = UINT64_MAX, .shndx = SIZE_MAX };

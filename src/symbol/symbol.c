@@ -416,6 +416,9 @@ static void name_in_file(const struct place *at, const struct content *c, uint64
 	ret->offset = sym ? where - sym->start : where;
 	ret->name = sym ? sym->name : NULL;
 	ret->start = sym ? sym->start : where;
+	ret->file = m->file;
+	ret->content = o ? c : NULL;
+	ret->vaddr = where;
 }
 
 /* What is mapped at addr. A process that was never looked at, or whose mappings got lost, is looked
@@ -492,6 +495,18 @@ void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generatio
 	symbol_find_user(s, pid, addr, generation_ns, ret);
 	if (ret->name)
 		ret->name = symbol_demangled(s, ret->name);
+}
+
+const char *sym_demangled(struct symbols *s, const char *name)
+{
+	return symbol_demangled(s, name);
+}
+
+const struct sym_line *sym_line(struct symbols *s, const struct sym_name *n, bool of_call)
+{
+	struct lines *l = n->content ? files_lines(&s->files, n->file, n->content) : NULL;
+
+	return l ? lines_find(l, n->vaddr - of_call) : NULL;
 }
 
 /* ---- text -------------------------------------------------------------------------------- */

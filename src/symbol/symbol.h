@@ -68,6 +68,21 @@ struct sym_name {
 	bool forgotten;                   /* it was known, and is no longer kept (mod is NULL) */
 	uint8_t unread;                   /* why name is NULL: enum sym_unread */
 	uint64_t inode, inode_generation; /* of a file that is gone */
+	struct file *file;                /* of a user's address whose file was read, for sym_line(): */
+	const struct content *content;
+	uint64_t vaddr;
+};
+/* Where in the source an address is. */
+#define SYM_INLINED_MOST 16u
+struct sym_inlined {
+	const char *name;        /* of the function that was inlined, as the file has it */
+	const char *caller_file; /* where it was called; NULL: not known */
+	uint32_t caller_line;
+};
+struct sym_line {
+	const char *file; /* the last part of its path; NULL: not known */
+	uint32_t line, ninlined;
+	struct sym_inlined inlined[SYM_INLINED_MOST]; /* innermost first */
 };
 enum sym_unread {
 	SYM_READ,
@@ -87,6 +102,10 @@ int sym_look(struct symbols *s, uint32_t pid); /* takes what pid maps now; what 
 /* Whether nothing is known of what was there, and a look may tell. Who looks then feeds what happened until after it before he asks: what
  * the look found may have come in a later generation, which nobody told of yet. */
 bool sym_must_look(const struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns);
+/* NULL: nothing is known. of_call: the address is behind a call, whose line is meant. Borrows from s. */
+const struct sym_line *sym_line(struct symbols *s, const struct sym_name *n, bool of_call);
+/* A mangled name as it is shown; borrows from s. */
+const char *sym_demangled(struct symbols *s, const char *name);
 void sym_task(void *s, const struct k_task *t);  /* feed: usable as a k_task sink */
 bool sym_knows(struct symbols *s, uint32_t pid); /* whether any mapping of pid is known */
 /* mod`name+0xoff, mod`name, mod`0xoff or 0xaddr, as D prints them, and why a name is missing.

@@ -10,6 +10,7 @@
  *   demangle.c   names as people write them
  *   file.c       the files that processes map, each known once
  *   jit.c        names that a just-in-time compiler leaves in /tmp
+ *   lines.c      lines of the source, and inlined functions
  *   space.c      processes as address spaces over time
  *   symbol.c     the questions, answered from all of these
  */
@@ -83,6 +84,8 @@ struct object {
 /* _ident: loads and build id; _symbols: the table (none is fine). */
 int object_ident(struct object *o, const struct object_bytes *b);
 int object_symbols(struct object *o, const struct object_bytes *b);
+/* The file that has its DWARF, if that is another: a descriptor, or -1. */
+int object_debug_file(const struct object *o, const struct object_bytes *b);
 int object_all_symbols(struct object *o, const struct object_bytes *b); /* unsorted, and with all names of an address */
 bool object_vaddr(const struct object *o, uint64_t file_offset, uint64_t *ret);
 void object_free(struct object *o);
@@ -93,6 +96,12 @@ void *debugdata_unpack(const void *p, size_t n, size_t *size);
 /* Of an object without symbols of its own (elf is its Elf *): a descriptor, or -1. */
 int debugfile_open(void *elf, const struct object *o, const struct object_bytes *b);
 int debuginfod_fetch(const uint8_t *build_id, uint32_t n); /* a descriptor, or -1 */
+
+/* ---- lines ------------------------------------------------------------------------------ */
+struct lines;
+struct lines *lines_open(int fd, struct names *text); /* takes fd; NULL: it has no DWARF, or libdw is not there */
+const struct sym_line *lines_find(struct lines *l, uint64_t vaddr); /* as the file numbers addresses; NULL: no memory */
+void lines_close(struct lines *l);                                  /* NULL is fine */
 
 /* ---- names as people write them ---------------------------------------------------- */
 /* What a mangled name stands for, NUL-terminated: its length. 0: it is no mangled name, or has no room. */
@@ -105,7 +114,9 @@ struct content {
 	struct k_file_state mark; /* by which it is known again; at_ns: when it was found unchanged last */
 	struct object *object;    /* NULL: nothing to read */
 	bool borrowed;            /* the object is another's of the same build id */
-	const char *memory_mod;   /* mod of the first memory file of that build id; NULL: none */
+	struct lines *lines;      /* NULL: none, or not opened yet */
+	bool lines_tried;
+	const char *memory_mod; /* mod of the first memory file of that build id; NULL: none */
 	struct content *older;
 };
 struct file {
@@ -154,6 +165,8 @@ enum held {
 };
 enum held files_read(struct files *f, struct file *file, uint64_t since_ns, uint64_t until_ns,
 		     const struct content **ret);
+/* The lines of what a file holds now, opened when first asked for; NULL: there are none. */
+struct lines *files_lines(struct files *f, struct file *file, const struct content *c);
 void files_free(struct files *f);
 
 /* ---- just-in-time compiled code -------------------------------------------------------- */
