@@ -276,10 +276,10 @@ lines_of() {
 @test "-x lines: frames have file and line, and inlined functions are frames of their own" {
   lines_of
   faults '-x lines -x ustackframes=2' '@[ustack()] = count();' "$BATS_TEST_TMPDIR/line"
-  [[ "$output" == *'line`inner'*' [inlined] [line.cc:8]'*'line`middle'*' [inlined] [line.cc:12]'*'line`outer(char volatile*, long)+0x'*' [line.cc:16]'* ]] ||
+  [[ "$output" == *'line`inner'*' [inlined] [line.cc:8]'*'line`middle'*' [inlined] [line.cc:12]'*'line`outer(char volatile*, long)+0x'*' [line.cc:20]'* ]] ||
     { echo "$output"; false; }
   # the line of a caller is that of the call, not the one behind it
-  [[ "$output" == *'line`main+0x'*' [line.cc:24]'* ]] || { echo "$output"; false; }
+  [[ "$output" == *'line`main+0x'*' [line.cc:28]'* ]] || { echo "$output"; false; }
   folded '-x lines' "$BATS_TEST_TMPDIR/line"
   [[ "$output" == *'line`outer(char volatile*, long);line`middle'*' [inlined];line`inner'*' [inlined] '* ]] || { echo "$output"; false; }
 }

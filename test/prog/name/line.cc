@@ -11,17 +11,21 @@ static inline __attribute__((always_inline)) void middle(volatile char *p, long 
 {
 	inner(p, n); /* line 12 */
 }
-__attribute__((noinline)) void outer(volatile char *p, long n)
+__attribute__((noipa)) void stamp(void)
 {
-	middle(p, n); /* line 16 */
-	p[n * 4096] = 2;
+}
+__attribute__((noipa)) void outer(volatile char *p, long n)
+{
+	stamp(); /* so that it has a frame */
+	middle(p, n); /* line 20 */
+	stamp();
 }
 
 int main()
 {
-	char *p = static_cast<char *>(mmap(NULL, 2001 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	char *p = static_cast<char *>(mmap(NULL, 2000 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 
-	outer(p, 2000);
-	__asm__ volatile("" ::: "memory");
+	outer(p, 2000); /* line 28 */
+	stamp();
 	return 0;
 }
