@@ -283,7 +283,7 @@ $(B)/bench/ptt $(B)/bench/record: $(B)/bench/%: bench/%.c $(call rel,$(call reac
 
 $(B)/bench/sun4v $(B)/bench/gpci $(B)/bench/kunpeng: $(B)/bench/%: bench/%.c $(call rel,$(call reach,machine) $(call lib,machine))
 	@mkdir -p $(@D)
-	$(CC) $(filter-out -MMD -MP,$(BASIC)) -Itest/lib $(RELEASE) -o $@ $(filter-out %.h,$^) -lpthread -lm -ldl
+	$(CC) $(filter-out -MMD -MP,$(BASIC)) -Itest/lib $(RELEASE) -o $@ $(filter-out %.h,$^) -lpthread $(LIBS)
 
 $(B)/bench/flame: bench/flame.c $(call rel,$(call reach,answer))
 	@mkdir -p $(@D)
