@@ -34,6 +34,11 @@ struct bend {
 	uint32_t flood;  /* so many pieces that nobody asked for go before it */
 };
 
+#define BEND(of, number, bytes, offset, word)                                       \
+	{                                                                           \
+		.op = of, .nth = number, .more = bytes, .at = offset, .value = word \
+	}
+
 /* ---- the server ----------------------------------------------------------------------------------------------- */
 
 #define PUT(...) (memcpy(out + n, &(__VA_ARGS__), sizeof(__VA_ARGS__)), n += sizeof(__VA_ARGS__))
@@ -284,39 +289,39 @@ static void answers_that_are_odd_are_refused(void **state)
 		struct bend b;
 		int rc;
 	} row[] = {
-		{ __LINE__, { LOCAL_PTT_LIST, 0, -1, 0, 0, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_LIST, 0, 1, 0, 0, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_LIST, 0, -105, 0, 0, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_LIST, 0, 0, 0, 2, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_LIST, 0, 0, 0, PTT_PMU_MOST + 1, 0, 0 }, -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_LIST, 0, -1, 0, 0), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_LIST, 0, 1, 0, 0), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_LIST, 0, -105, 0, 0), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_LIST, 0, 0, 0, 2), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_LIST, 0, 0, 0, PTT_PMU_MOST + 1), -TALLY_ECORRUPT },
 		/* filters of another generation: asked for again, and then they are there */
-		{ __LINE__, { LOCAL_PTT_FILTERS, 0, 0, 0, 8, 0, 0 }, 0 },
-		{ __LINE__, { LOCAL_PTT_FILTERS, 1, 0, 0, 8, 0, 0 }, 0 },
-		{ __LINE__, { LOCAL_PTT_FILTERS, 0, 0, 4, UINT32_MAX, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_FILTERS, 0, 0, 4, 1, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_FILTERS, 0, 0, 4, 2, 0, 0 }, 0 },
-		{ __LINE__, { LOCAL_PTT_FILTERS, 0, 0, 8, 1, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_FILTERS, 1, 0, 8, 1, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_FILTERS, 0, 0, 12, 1, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_FILTERS, 0, 0, 12, 3, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_FILTERS, 0, -1, 0, 0, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_FILTERS, 0, 1, 0, 0, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_FILTERS, 0, -49, 0, 0, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_TUNE_GET, 0, -1, 0, 0, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_TUNE_GET, 0, 1, 0, 0, 0, 0 }, 0 },
-		{ __LINE__, { LOCAL_PTT_COUNTS, 0, -1, 0, 0, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_LINK, 0, -1, 0, 0, 0, 0 }, -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_FILTERS, 0, 0, 0, 8), 0 },
+		{ __LINE__, BEND(LOCAL_PTT_FILTERS, 1, 0, 0, 8), 0 },
+		{ __LINE__, BEND(LOCAL_PTT_FILTERS, 0, 0, 4, UINT32_MAX), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_FILTERS, 0, 0, 4, 1), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_FILTERS, 0, 0, 4, 2), 0 },
+		{ __LINE__, BEND(LOCAL_PTT_FILTERS, 0, 0, 8, 1), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_FILTERS, 1, 0, 8, 1), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_FILTERS, 0, 0, 12, 1), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_FILTERS, 0, 0, 12, 3), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_FILTERS, 0, -1, 0, 0), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_FILTERS, 0, 1, 0, 0), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_FILTERS, 0, -49, 0, 0), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_TUNE_GET, 0, -1, 0, 0), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_TUNE_GET, 0, 1, 0, 0), 0 },
+		{ __LINE__, BEND(LOCAL_PTT_COUNTS, 0, -1, 0, 0), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_LINK, 0, -1, 0, 0), -TALLY_ECORRUPT },
 		/* the first piece: without its head, of the middle, too large, larger than the whole, empty */
-		{ __LINE__, { LOCAL_PTT_NEXT, 0, -33, 0, 0, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_NEXT, 0, 0, 8, 32, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_NEXT, 0, 0, 0, LOCAL_RING_MOST + 1, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_NEXT, 0, 0, 0, 31, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_NEXT, 0, -32, 0, 0, 0, 0 }, -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_NEXT, 0, -33, 0, 0), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_NEXT, 0, 0, 8, 32), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_NEXT, 0, 0, 0, LOCAL_RING_MOST + 1), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_NEXT, 0, 0, 0, 31), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_NEXT, 0, -32, 0, 0), -TALLY_ECORRUPT },
 		/* the second: of another place, of another whole, longer than what is left */
-		{ __LINE__, { LOCAL_PTT_NEXT, 1, 0, 8, 31, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_NEXT, 1, 0, 0, 96, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_NEXT, 1, 1, 0, 0, 0, 0 }, -TALLY_ECORRUPT },
-		{ __LINE__, { LOCAL_PTT_NEXT, 1, 0, 24, LOCAL_PIECE_END, 0, 0 }, 0 },
+		{ __LINE__, BEND(LOCAL_PTT_NEXT, 1, 0, 8, 31), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_NEXT, 1, 0, 0, 96), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_NEXT, 1, 1, 0, 0), -TALLY_ECORRUPT },
+		{ __LINE__, BEND(LOCAL_PTT_NEXT, 1, 0, 24, LOCAL_PIECE_END), 0 },
 	};
 
 	(void)state;
