@@ -46,11 +46,11 @@ void lines_close(struct lines *l)
 
 LIBRARY_NOTE("dw", "source lines and inlined functions", "recommended", SONAME);
 
-#define LIBDW(X)                                                                                                 \
-	X(begin)                                                                                                 \
-	X(end)                                                                                                   \
-	X(addrdie) X(nextcu) X(offdie) X(haspc) X(getsrc_die) X(linesrc) X(lineno) X(getscopes) X(getscopes_die) \
-		X(tag) X(attr_integrate) X(formstring) X(formudata) X(getsrcfiles) X(filesrc)
+/* clang-format off */
+#define LIBDW(X)                                                                                           \
+	X(begin) X(end) X(addrdie) X(nextcu) X(offdie) X(haspc) X(getsrc_die) X(linesrc) X(lineno) X(getscopes) \
+	X(getscopes_die) X(tag) X(attr_integrate) X(formstring) X(formudata) X(getsrcfiles) X(filesrc)
+/* clang-format on */
 struct lines {
 #define X(name) __typeof__(&dwarf_##name) name;
 	LIBDW(X)
