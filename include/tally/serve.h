@@ -54,7 +54,7 @@ TALLY_API int tally_serve_directory(struct tally_serve *s, const char *path);
 /* Compiles the programs and hands a line for each metric to `out`. The number of programs that do not compile; -TALLY_ENOMEM, ... */
 TALLY_API int tally_serve_check(struct tally_serve *s, tally_write_fn *out, void *arg);
 /* Listens until stop. A program that fails does not end it: tally_up is 0 then, and /status has the reason. -TALLY_ENOTSUP:
- * libmicrohttpd is not installed; -TALLY_EBUSY: the port is taken; -TALLY_EIO; -TALLY_EPERM. */
+ * libmicrohttpd is not installed; -TALLY_ESTATE: it ran before; -TALLY_EBUSY: the port is taken; -TALLY_EIO; -TALLY_EPERM. */
 TALLY_API int tally_serve_run(struct tally_serve *s);
 
 #ifdef __cplusplus

@@ -71,9 +71,8 @@ const struct opts *cmd_serve_opts(void)
 			"user may write are taken.\n",
 		.outro =
 			"\nExamples:\n"
-			"  tally serve --check -s examples/faults.d\n"
-			"  tally serve -s examples/faults.d -s examples/calls.d --listen 127.0.0.1:7347\n"
-			"  curl http://127.0.0.1:7347/metrics\n"
+			"  tally serve --check -s examples/faults-served.d\n"
+			"  timeout --preserve-status 2 tally serve -s examples/faults-served.d\n"
 			"\nExit status: 0 ended by a signal, or all programs compile; 1 it failed, or a program does not compile; 2 invalid options; 3 not supported; 4 not permitted.\n",
 		.opt = options,
 		.n = COUNT(options),

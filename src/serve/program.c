@@ -48,10 +48,20 @@ static void program_forget_metrics(struct program *p)
 	p->nmetrics = p->capmetrics = 0;
 }
 
+/* Its END runs; what it prints from now on is nobody's. */
+static void program_stop(struct program *p)
+{
+	if (p->state == PROGRAM_RUNS) {
+		p->state = PROGRAM_ENDED;
+		(void)tally_trace_stop(p->trace);
+	}
+}
+
 void program_close(struct program *p)
 {
 	if (!p)
 		return;
+	program_stop(p);
 	program_forget_metrics(p);
 	tally_trace_close(p->trace);
 	mem_free(p->text);
@@ -186,7 +196,8 @@ int program_load(struct program *p, bool *is_new)
 		mem_free(text);
 		return rc;
 	}
-	p->state = PROGRAM_ENDED; /* what the old one prints at its end is nobody's */
+	program_stop(p);
+	p->state = PROGRAM_ENDED;
 	tally_trace_close(p->trace);
 	mem_free(p->text);
 	p->trace = t;

@@ -456,6 +456,8 @@ int tally_serve_run(struct tally_serve *s)
 	int rc, failed;
 
 	serve_enter(s);
+	if (s->http)
+		return err_set(&s->err, TALLY_ESTATE, "the service ran before");
 	snprintf(usual, sizeof(usual), "127.0.0.1:%d", TALLY_SERVE_PORT);
 	rc = serve_look(s);
 	if (rc < 0)
