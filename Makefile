@@ -307,7 +307,8 @@ cross-tally:
 	tools/cross.sh arm64
 	$(MAKE) $(CROSS) LDFLAGS='-static $(CROSS_LIB)' PROGRAM_LIBS='-lbpf -lelf -lz -liberty -lm' build/arm64/tally
 cross-arm64: cross-tally
-	$(MAKE) $(CROSS) LDFLAGS='$(CROSS_LIB)' LIBS='-l:libbpf.a -lelf -lz -liberty -lm -ldl' tests progs
+	$(MAKE) $(CROSS) LDFLAGS='$(CROSS_LIB)' LIBS='-l:libbpf.a -lelf -lz -liberty -lm -ldl' tests \
+		$(patsubst $(B)/%,build/arm64/%,$(filter-out $(B)/prog/unwound,$(PROGS)))
 
 # ---- one file that runs on any Linux from 6.1 ----------------------------------------------------
 # glibc's static libraries; what would be loaded (DuckDB, Unicorn, FUSE, libpfm4, zstd, xz) is refused with words.

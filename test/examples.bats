@@ -28,6 +28,7 @@ example() {
   example brendan-l2miss -c 'brendan 100000' -- 'brendan`func_gamma +[0-9]+$' 'brendan`func_alpha +[0-9]+$'
   example papi-l2miss -c 'brendan 100000' -- 'brendan`func_beta +[0-9]+$'
   example foo-stacks -c './foo 100000' -- '^ +foo`func_alpha'
+  example faults-served -c 'brendan 100000' -- '^ +brendan +[0-9]+$' 'value .* Distribution'
   example kerncycprof -c 'brendan 100000' -- 'vmlinux`|[a-z_]+`[a-z_]+ +[0-9]+$'
   example user-insts -c 'brendan 300000' -- '^ +brendan +[0-9]+$'
   example cpu-share -- 'USER ms' 'KERNEL ms'
