@@ -721,7 +721,7 @@ static int disable_events(void)
 	char link[64], what[64];
 	int n = 0;
 
-	for (int fd = 3; fd < 256; fd++) {
+	for (int fd = 0; fd < 256; fd++) {
 		ssize_t got;
 
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
