@@ -339,9 +339,9 @@ int k_enable(struct k_run *k, struct err *e)
 	if (rc == 0)
 		rc = each_cpu(k, cpu_counts, e);
 	if (rc == 0)
-		rc = places_enable(k, e); /* they take the longest: what the others set off is seen there */
+		rc = holds_enable(k, e); /* first: its guard may not have the links of places, which would outlive us */
 	if (rc == 0)
-		rc = holds_enable(k, e);
+		rc = places_enable(k, e); /* they take the longest: what the others set off is seen there */
 	if (rc == 0)
 		rc = points_enable(k, e);
 	if (rc == 0 && timers_set(k, true) < 0)
