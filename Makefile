@@ -67,7 +67,9 @@ SOURCES := $(filter-out $(QEMU_SRC),$(ALL_SRC))
 LIB_SRC := $(filter-out src/cmd/%,$(SOURCES))
 TEST_SRC := $(wildcard src/*/*_test.c)
 # What several tests and benchmarks need and the product does not: test/lib/ROOM/x.c is linked where ROOM is.
-TEST_LIB := $(wildcard test/lib/*/*.c)
+# What says of a unit test that it left something open is linked with unit tests alone.
+LEFT_OPEN := test/lib/base/left_open.c
+TEST_LIB := $(filter-out $(LEFT_OPEN),$(wildcard test/lib/*/*.c))
 FUZZ_SRC := $(wildcard src/*/*_fuzz.c)
 
 rel = $(patsubst src/%.c,$(R)/%.o,$(patsubst test/%.c,$(R)/%.o,$(1)))
@@ -172,7 +174,7 @@ $(B)/vm/%-truth: test/vm/%-truth.c $(R)/qemu/words.o $(R)/qemu.a
 
 # ---- tests: each is linked with its own room and the rooms to its left, so the layering is proven --
 define test_rule
-$(B)/test/$(subst /,_,$(patsubst src/%.c,%,$(1))): $(call san,$(1) $(call reach,$(call room,$(1))) $(call lib,$(call room,$(1))))
+$(B)/test/$(subst /,_,$(patsubst src/%.c,%,$(1))): $(call san,$(1) $(LEFT_OPEN) $(call reach,$(call room,$(1))) $(call lib,$(call room,$(1))))
 	@mkdir -p $$(@D)
 	$$(CC) $$(PIE) $$(SANITIZE) $$(LDFLAGS) -o $$@ $$^ -lcmocka $$(LIBS)
 endef
