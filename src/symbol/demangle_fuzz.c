@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 2 || size > NAME_MOST)
 		return 0;
 	/* the first byte says which language */
-	memcpy(name, (const char *[]){ "_Z", "_R", "_D", "" }[data[0] & 3], 3);
+	strcpy(name, (const char *[]){ "_Z", "_R", "_D", "" }[data[0] & 3]);
 	n = strlen(name);
 	memcpy(name + n, data + 1, size - 1);
 	name[n + size - 1] = 0;
