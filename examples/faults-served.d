@@ -1,3 +1,4 @@
+#!/usr/bin/env -S tally trace -s
 /*
  * Page faults for a service: tally serve -s faults-served.d, then http://127.0.0.1:7347/metrics has
  * tally_faults_total{program="faults-served",execname="..."}, a thousand faults a firing.
