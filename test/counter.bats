@@ -93,14 +93,14 @@ syscall::gettid:entry /self->v/ {
 	self->v = self->from = 0;
 }
 syscall::getsid:entry /pid == $target/ { self->wait = vtimestamp; self->t = timestamp; }
-syscall::getpgid:entry /self->wait/ { @cpu = sum(vtimestamp - self->wait); @wall = sum(timestamp - self->t); }
-END { printa("%s %@d\n", @off); printa("cpu %@d\n", @cpu); printa("wall %@d\n", @wall); }'
+syscall::getpgid:entry /self->wait/ { @cpu = sum(vtimestamp - self->wait); @wall = sum(timestamp - self->t); @waits = count(); }
+END { printa("%s %@d\n", @off); printa("cpu %@d\n", @cpu); printa("wall %@d\n", @wall); printa("waits %@d\n", @waits); }'
 
 @test "vtimestamp counts what a thread computed since the last tick, and nothing while it waits" {
   needs_bpf
   run trace -n "$computes" -c "$PROGS/cputime 200 500"
   [ "$status" -eq 0 ]
-  awk '{ n[$1] = $2 } END { if (n["near"] + n["far"] != 200 || n["near"] < 150 || n["wall"] < 200 * 500000 || n["cpu"] > n["wall"] / 4)
+  awk '{ n[$1] = $2 } END { if (n["near"] + n["far"] != 200 || n["near"] < 150 || n["waits"] < 150 || n["wall"] < n["waits"] * 500000 || n["cpu"] > n["wall"] / 4)
     { print "near " n["near"] ", far " n["far"] ", waiting: " n["cpu"] " of " n["wall"]; exit 1 } }' <<<"$output"
 }
 

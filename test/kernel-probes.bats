@@ -93,13 +93,17 @@ count_switches() {
   three_times count_switches
 }
 
-@test "a thread that is switched to has its own pid, name and variables in on-cpu" {
-  needs_types
+switched_thread_is_itself() {
   run trace -c "$PROGS/tasks switch" -n 'BEGIN { on = off = back = other = 0; }' \
     -n 'sched:::off-cpu /pid == $target/ { off++; self->gone = tid; }' \
     -n 'sched:::on-cpu /pid == $target/ { on++; back += self->gone == tid; other += execname != "tasks" && execname != "tally"; self->gone = 0; }' \
     -n 'END { printf("%d %d %d\n", on >= off - 1 && on <= off + 1 && off > 500, back >= on - 1, other); }'
-  [ "$(tail -n 1 <<<"$output")" = "1 1 0" ]
+  [ "$(tail -n 1 <<<"$output")" = "1 1 0" ] || { echo "$output"; return 1; }
+}
+
+@test "a thread that is switched to has its own pid, name and variables in on-cpu" {
+  needs_types
+  three_times switched_thread_is_itself
 }
 
 @test "stack() in on-cpu is where the thread that comes has slept" {
