@@ -86,75 +86,70 @@ static void map_agg(struct cg *g, struct img_map *m)
 		m->max_entries = SPARE_KEYS;
 }
 
-/* Fills in a map by its use. Sizes that only the end of generation knows come in finish(). */
+/* What is the same for all programs. value_size 0: map_define() knows it. */
+static const struct map_row {
+	const char *name;
+	uint8_t type;
+	bool numbered; /* there may be several: the name has the id, too */
+	uint32_t key_size, value_size, max_entries;
+} map_rows[] = {
+	[IMG_CTL] = { "ctl", IMG_ARRAY, false, 4, sizeof(struct img_ctl), 1 },
+	[IMG_GLOBALS] = { "globals", IMG_ARRAY, false, 4, 0, 1 },
+	[IMG_SCRATCH] = { "scratch", IMG_PERCPU_ARRAY, false, 4, 0, 1 },
+	[IMG_DROPS] = { "drops", IMG_PERCPU_ARRAY, false, 4, sizeof(struct img_drops), 1 },
+	[IMG_RING] = { "rings", IMG_RINGS, false, 4, 0, 1 },
+	[IMG_CONTROL] = { "control", IMG_RINGBUF, false, 0, 0, 1 },
+	[IMG_VAR] = { "var", IMG_HASH, true, 4, 0, 1 },
+	[IMG_AGG] = { "agg", IMG_PERCPU_HASH, true, 4, 0, 1 },
+	[IMG_SPARE] = { "spare", IMG_PERCPU_HASH, true, 4, 0, 1 },
+	[IMG_STACKS] = { "stacks", IMG_STACK_TRACE, false, 4, 0, 1 },
+	[IMG_LONG_STACKS] = { "long_stacks", IMG_HASH, false, 8, 0, 1 },
+	[IMG_GENERATIONS] = { "generations", IMG_HASH, false, 8, sizeof(struct img_generation), GENERATIONS_MOST },
+	[IMG_SPACES] = { "spaces", IMG_ARRAY, false, 4, IMG_SPACES_N * sizeof(struct img_space), 1 },
+	[IMG_PARTS] = { "parts", IMG_PROGS, false, 4, 4, 1 },
+	[IMG_SPECS] = { "specs", IMG_ARRAY, false, 4, 0, 1 },
+	[IMG_CALLS] = { "calls", IMG_ARRAY, false, 4, 0, 1 },
+	[IMG_COUNTER] = { "counter", IMG_EVENTS, true, 4, 4, 1 },
+	[IMG_VCOUNTER] = { "vcounter", IMG_EVENTS, true, 4, 4, 1 },
+	[IMG_THREADS] = { "threads", IMG_TASK_STORAGE, false, 4, 0, 1 },
+	[IMG_TIMES] = { "times", IMG_TASK_STORAGE, false, 4, sizeof(struct img_thread_time), 1 },
+	[IMG_DISPATCH] = { "dispatch", IMG_ARRAY, false, 4, sizeof(struct img_dispatch), 1 },
+	[IMG_BUSY] = { "busy", IMG_PERCPU_ARRAY, false, 4, 8 * CG_SCRATCH_USERS, 1 },
+	[IMG_SELF] = { "self", IMG_TASK_STORAGE, false, 4, 0, 1 },
+	[IMG_UNWIND_PROCESSES] = { "unwind_procs", IMG_HASH, false, 4, 4, IMG_UNWIND_PROCESSES_N },
+	[IMG_UNWIND_SPACES] = { "unwind_spaces", IMG_ARRAY, false, 4, sizeof(struct img_unwind_space),
+				IMG_UNWIND_PROCESSES_N },
+	[IMG_UNWIND_ROWS] = { "unwind_rows", IMG_ARRAY, false, 4, 8 * IMG_UNWIND_CHUNK, 1 },
+	[IMG_UNWIND_RULES] = { "unwind_rules", IMG_ARRAY, false, 4, IMG_UNWIND_RULES_N * sizeof(struct img_unwind_rule),
+			       1 },
+	[IMG_UNWIND_WANTED] = { "unwind_wanted", IMG_ARRAY, false, 4, sizeof(struct img_unwind_wanted), 1 },
+};
+
+/* Fills in a map by its use. Sizes that only the end of generation knows come in cg_finish_image(). */
 static void map_define(struct cg *g, struct img_map *m)
 {
-	static const struct {
-		const char *name;
-		uint8_t type;
-	} row[] = {
-		[IMG_CTL] = { "ctl", IMG_ARRAY },
-		[IMG_GLOBALS] = { "globals", IMG_ARRAY },
-		[IMG_SCRATCH] = { "scratch", IMG_PERCPU_ARRAY },
-		[IMG_DROPS] = { "drops", IMG_PERCPU_ARRAY },
-		[IMG_RING] = { "rings", IMG_RINGS },
-		[IMG_CONTROL] = { "control", IMG_RINGBUF },
-		[IMG_VAR] = { "var", IMG_HASH },
-		[IMG_AGG] = { "agg", IMG_PERCPU_HASH },
-		[IMG_SPARE] = { "spare", IMG_PERCPU_HASH },
-		[IMG_STACKS] = { "stacks", IMG_STACK_TRACE },
-		[IMG_LONG_STACKS] = { "long_stacks", IMG_HASH },
-		[IMG_GENERATIONS] = { "generations", IMG_HASH },
-		[IMG_SPACES] = { "spaces", IMG_ARRAY },
-		[IMG_PARTS] = { "parts", IMG_PROGS },
-		[IMG_SPECS] = { "specs", IMG_ARRAY },
-		[IMG_CALLS] = { "calls", IMG_ARRAY },
-		[IMG_COUNTER] = { "counter", IMG_EVENTS },
-		[IMG_VCOUNTER] = { "vcounter", IMG_EVENTS },
-		[IMG_THREADS] = { "threads", IMG_TASK_STORAGE },
-		[IMG_TIMES] = { "times", IMG_TASK_STORAGE },
-		[IMG_DISPATCH] = { "dispatch", IMG_ARRAY },
-		[IMG_BUSY] = { "busy", IMG_PERCPU_ARRAY },
-		[IMG_SELF] = { "self", IMG_TASK_STORAGE },
-		[IMG_UNWIND_PROCESSES] = { "unwind_procs", IMG_HASH },
-		[IMG_UNWIND_SPACES] = { "unwind_spaces", IMG_ARRAY },
-		[IMG_UNWIND_ROWS] = { "unwind_rows", IMG_ARRAY },
-		[IMG_UNWIND_RULES] = { "unwind_rules", IMG_ARRAY },
-		[IMG_UNWIND_WANTED] = { "unwind_wanted", IMG_ARRAY },
-	};
+	const struct map_row *row = &map_rows[m->use];
 
-	m->type = row[m->use].type;
-	m->key_size = 4;
-	m->max_entries = 1;
-	snprintf(m->name, sizeof(m->name),
-		 m->use == IMG_VAR || m->use == IMG_AGG || m->use == IMG_SPARE || m->type == IMG_EVENTS ? "%s_%u" :
-													  "%s",
-		 row[m->use].name, m->id);
+	m->type = row->type;
+	m->key_size = row->key_size;
+	m->value_size = row->value_size;
+	m->max_entries = row->max_entries;
+	snprintf(m->name, sizeof(m->name), row->numbered ? "%s_%u" : "%s", row->name, m->id);
 	switch (m->use) {
-	case IMG_CTL:
-		m->value_size = sizeof(struct img_ctl);
-		break;
 	case IMG_GLOBALS:
 		m->value_size = g->img->globals_size;
 		break;
 	case IMG_SCRATCH:
 		m->max_entries = CG_SCRATCH_CALL + g->has_calls; /* more with others: cg_finish_image() */
 		break;
-	case IMG_DROPS:
-		m->value_size = sizeof(struct img_drops);
-		break;
 	case IMG_RING:
 		m->max_entries = g->o->ring_bytes;
 		break;
 	case IMG_CONTROL:
-		m->key_size = 0;
 		m->max_entries = g->o->control_bytes;
 		break;
 	case IMG_SPECS:
 		m->value_size = (g->o->nspec ? g->o->nspec : 1) * sizeof(struct img_spec);
-		break;
-	case IMG_BUSY:
-		m->value_size = 8 * CG_SCRATCH_USERS;
 		break;
 	case IMG_SELF:
 		m->value_size = g->self_size;
@@ -166,52 +161,14 @@ static void map_define(struct cg *g, struct img_map *m)
 	case IMG_SPARE:
 		map_agg(g, m);
 		break;
-	case IMG_PARTS:
-	case IMG_COUNTER:
-	case IMG_VCOUNTER:
-		m->value_size = 4;
-		break;
 	case IMG_THREADS:
 		m->value_size = g->p->ncounters * sizeof(struct img_thread_count);
 		break;
-	case IMG_DISPATCH:
-		m->value_size = sizeof(struct img_dispatch);
-		break;
-	case IMG_TIMES:
-		m->value_size = sizeof(struct img_thread_time);
-		break;
-	case IMG_GENERATIONS:
-		m->key_size = 8;
-		m->value_size = sizeof(struct img_generation);
-		m->max_entries = GENERATIONS_MOST;
-		break;
-	case IMG_SPACES:
-		m->value_size = IMG_SPACES_N * sizeof(struct img_space);
-		break;
-	case IMG_UNWIND_PROCESSES:
-		m->value_size = 4;
-		m->max_entries = IMG_UNWIND_PROCESSES_N;
-		break;
-	case IMG_UNWIND_SPACES:
-		m->value_size = sizeof(struct img_unwind_space);
-		m->max_entries = IMG_UNWIND_PROCESSES_N;
-		break;
 	case IMG_UNWIND_ROWS:
-		m->value_size = 8 * IMG_UNWIND_CHUNK;
 		m->max_entries = g->o->unwind_chunks;
 		break;
-	case IMG_UNWIND_RULES:
-		m->value_size = IMG_UNWIND_RULES_N * sizeof(struct img_unwind_rule);
-		break;
-	case IMG_UNWIND_WANTED:
-		m->value_size = sizeof(struct img_unwind_wanted);
-		break;
 	case IMG_STACKS:
-		m->value_size = 8 * cg_stack_frames(g->o);
-		m->max_entries = g->o->stack_entries;
-		break;
 	case IMG_LONG_STACKS:
-		m->key_size = 8;
 		m->value_size = 8 * cg_stack_frames(g->o);
 		m->max_entries = g->o->stack_entries;
 		break;

@@ -339,6 +339,33 @@ static void long_stack_pad(struct cg *g, uint32_t at, uint32_t room)
 	cg_put(g, end);
 }
 
+/* R1 = the hash of a stack, which FP_TMP has then, of 62 bits: to `kept` if that stack is known. */
+void cg_long_stack_find(struct cg *g, uint32_t kept)
+{
+	cg_ins(g, I_ALU_IMM(LSH, R1, 2));
+	cg_ins(g, I_ALU_IMM(RSH, R1, 2));
+	cg_ins(g, I_STORE(DW, R10, FP_TMP, R1));
+	cg_map(g, R1, cg_map_index(g, IMG_LONG_STACKS, 0));
+	cg_lea(g, R2, R10, FP_TMP);
+	cg_ins(g, I_CALL(map_lookup_elem));
+	cg_jcc(g, I_JMP_IMM(JNE, R0, 0, 0), kept);
+}
+
+/* Behind it: the frames at cg_frames() are kept under that hash, or to `none` without room. R0 = the id. */
+void cg_long_stack_keep(struct cg *g, uint32_t kept, uint32_t none)
+{
+	cg_map(g, R1, cg_map_index(g, IMG_LONG_STACKS, 0));
+	cg_lea(g, R2, R10, FP_TMP);
+	cg_lea(g, R3, R7, (int32_t)cg_frames(g));
+	cg_imm(g, R4, MAP_ANY);
+	cg_ins(g, I_CALL(map_update_elem));
+	cg_jcc(g, I_JMP_IMM(JNE, R0, 0, 0), none);
+	cg_put(g, kept);
+	cg_ins(g, I_LOAD(DW, R0, R10, FP_TMP));
+	cg_imm(g, R1, (int64_t)STACK_ID_LONG);
+	cg_ins(g, I_ALU_REG(OR, R0, R1));
+}
+
 /*
  * The kernel keeps a stack under a hash of few bits and answers EEXIST when
  * another stack is there.  Then the frames are taken and kept in a map of our
@@ -373,24 +400,9 @@ static void long_stack(struct cg *g, const struct ir_ins *i, uint32_t empty, uin
 	cg_forget(g, R0); /* each way out of the loop has bounds of its own, and would be walked to the end */
 	cg_ins(g, I_ALU_IMM(AND, R0, (int32_t)(2 * cg_power_of_2(bytes) - 8)));
 	cg_ins(g, I_STORE(DW, R10, FP_TMP + 8, R0));
-	cg_ins(g, I_ALU_IMM(LSH, R1, 2));
-	cg_ins(g, I_ALU_IMM(RSH, R1, 2));
-	cg_ins(g, I_STORE(DW, R10, FP_TMP, R1));
-	cg_map(g, R1, cg_map_index(g, IMG_LONG_STACKS, 0));
-	cg_lea(g, R2, R10, FP_TMP);
-	cg_ins(g, I_CALL(map_lookup_elem));
-	cg_jcc(g, I_JMP_IMM(JNE, R0, 0, 0), kept);
+	cg_long_stack_find(g, kept);
 	long_stack_pad(g, at, bytes);
-	cg_map(g, R1, cg_map_index(g, IMG_LONG_STACKS, 0));
-	cg_lea(g, R2, R10, FP_TMP);
-	cg_lea(g, R3, R7, (int32_t)at);
-	cg_imm(g, R4, MAP_ANY);
-	cg_ins(g, I_CALL(map_update_elem));
-	cg_jcc(g, I_JMP_IMM(JNE, R0, 0, 0), none);
-	cg_put(g, kept);
-	cg_ins(g, I_LOAD(DW, R0, R10, FP_TMP));
-	cg_imm(g, R1, (int64_t)STACK_ID_LONG);
-	cg_ins(g, I_ALU_REG(OR, R0, R1));
+	cg_long_stack_keep(g, kept, none);
 }
 
 void cg_stackid(struct cg *g, const struct ir_ins *i)

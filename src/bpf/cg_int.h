@@ -251,6 +251,10 @@ bool cg_stack_has_dispatch(const struct cg *g);               /* a key of it is 
 /* R0 = how many bytes of frames went to R2, of R3 bytes, as flags R4 want them: of the thread that the probe is about. */
 void cg_get_stack(struct cg *g, bool user);
 
+/* cg_agg.c: a stack that is a key, under a hash of 62 bits */
+void cg_long_stack_find(struct cg *g, uint32_t kept);
+void cg_long_stack_keep(struct cg *g, uint32_t kept, uint32_t none);
+
 /* cg_unwind.c */
 #define CG_WALK_BYTES(frames) (104u + 8u * (frames)) /* of scratch memory, for a walk of so many */
 bool cg_unwinds(const struct cg *g, bool user);      /* a stack of the process is walked by tables */

@@ -189,11 +189,25 @@ static void turn_find_cfa(struct cg *g, uint32_t cut)
 static_assert(UNWIND_CFA_SP == 1 && UNWIND_CFA_FP == 2 && UNWIND_CFA_AT_SP == 3 && UNWIND_CFA_AT_FP == 4,
 	      "a bit says which register");
 
+/* R3 = where a register is saved: at an offset of the rule from the stack pointer if R1, the kind, is at_sp, else from the CFA. */
+static void turn_find_saved(struct cg *g, uint32_t off, int32_t at_sp)
+{
+	const uint32_t by_sp = cg_label(g), done = cg_label(g);
+
+	turn_rule_offset(g, R3, off);
+	cg_jcc(g, I_JMP_IMM(JEQ, R1, at_sp, 0), by_sp);
+	cg_ins(g, I_ALU_REG(ADD, R3, R9));
+	cg_jmp(g, done);
+	cg_put(g, by_sp);
+	cg_ins(g, I_LOAD(DW, R1, R6, WALK_SP));
+	cg_ins(g, I_ALU_REG(ADD, R3, R1));
+	cg_put(g, done);
+}
+
 /* R7 = the return address; WALK_FP and WALK_LINK as the caller has them. */
 static void turn_find_return(struct cg *g, uint32_t end, uint32_t cut)
 {
-	const uint32_t apart = cg_label(g), signal = cg_label(g), by_sp = cg_label(g), read = cg_label(g),
-		       link = cg_label(g), saved = cg_label(g), at_sp = cg_label(g), fp_read = cg_label(g),
+	const uint32_t apart = cg_label(g), signal = cg_label(g), link = cg_label(g), saved = cg_label(g),
 		       unknown = cg_label(g), pair = cg_label(g), done = cg_label(g);
 
 	turn_rule_byte(g, R1, offsetof(struct img_unwind_rule, ra_kind));
@@ -203,14 +217,7 @@ static void turn_find_return(struct cg *g, uint32_t end, uint32_t cut)
 
 	/* one after the other */
 	cg_jcc(g, I_JMP_IMM(JEQ, R1, UNWIND_RA_LINK, 0), link);
-	turn_rule_offset(g, R3, offsetof(struct img_unwind_rule, ra));
-	cg_jcc(g, I_JMP_IMM(JEQ, R1, UNWIND_RA_AT_SP, 0), by_sp);
-	cg_ins(g, I_ALU_REG(ADD, R3, R9));
-	cg_jmp(g, read);
-	cg_put(g, by_sp);
-	cg_ins(g, I_LOAD(DW, R1, R6, WALK_SP));
-	cg_ins(g, I_ALU_REG(ADD, R3, R1));
-	cg_put(g, read);
+	turn_find_saved(g, offsetof(struct img_unwind_rule, ra), UNWIND_RA_AT_SP);
 	turn_read(g, 8, cut);
 	cg_ins(g, I_LOAD(DW, R7, R10, FP_TURN_READ));
 	cg_jmp(g, apart);
@@ -222,14 +229,7 @@ static void turn_find_return(struct cg *g, uint32_t end, uint32_t cut)
 	turn_rule_byte(g, R1, offsetof(struct img_unwind_rule, fp_kind));
 	cg_jcc(g, I_JMP_IMM(JEQ, R1, UNWIND_FP_SAME, 0), done);
 	cg_jcc(g, I_JMP_IMM(JEQ, R1, UNWIND_FP_UNKNOWN, 0), unknown);
-	turn_rule_offset(g, R3, offsetof(struct img_unwind_rule, fp));
-	cg_jcc(g, I_JMP_IMM(JEQ, R1, UNWIND_FP_AT_SP, 0), at_sp);
-	cg_ins(g, I_ALU_REG(ADD, R3, R9));
-	cg_jmp(g, fp_read);
-	cg_put(g, at_sp);
-	cg_ins(g, I_LOAD(DW, R1, R6, WALK_SP));
-	cg_ins(g, I_ALU_REG(ADD, R3, R1));
-	cg_put(g, fp_read);
+	turn_find_saved(g, offsetof(struct img_unwind_rule, fp), UNWIND_FP_AT_SP);
 	turn_rule_byte(g, R1, offsetof(struct img_unwind_rule, flags));
 	cg_ins(g, I_ALU_IMM(AND, R1, UNWIND_PAIR));
 	cg_jcc(g, I_JMP_IMM(JNE, R1, 0, 0), signal);
@@ -512,29 +512,14 @@ void cg_unwind_copy(struct cg *g, uint32_t most)
 
 void cg_unwind_id(struct cg *g, uint32_t none, uint32_t empty)
 {
-	const uint32_t bytes = 8 * g->frames, known = cg_label(g), map = cg_map_index(g, IMG_LONG_STACKS, 0);
+	const uint32_t bytes = 8 * g->frames, kept = cg_label(g);
 
 	cg_unwind(g, g->frames);
 	cg_jcc(g, I_JMP_IMM(JSLE, R0, 0, 0), empty);
 	walk_load(g, R1, WALK_HASH);
-	cg_ins(g, I_ALU_IMM(LSH, R1, 2));
-	cg_ins(g, I_ALU_IMM(RSH, R1, 2));
-	cg_ins(g, I_STORE(DW, R10, FP_TMP, R1));
-	cg_map(g, R1, map);
-	cg_lea(g, R2, R10, FP_TMP);
-	cg_ins(g, I_CALL(map_lookup_elem));
-	cg_jcc(g, I_JMP_IMM(JNE, R0, 0, 0), known);
+	cg_long_stack_find(g, kept);
 	cg_zero(g, (struct cg_at){ R7, (int32_t)cg_frames(g) }, bytes);
 	cg_lea(g, R1, R7, (int32_t)cg_frames(g));
 	cg_unwind_copy(g, bytes);
-	cg_map(g, R1, map);
-	cg_lea(g, R2, R10, FP_TMP);
-	cg_lea(g, R3, R7, (int32_t)cg_frames(g));
-	cg_imm(g, R4, MAP_ANY);
-	cg_ins(g, I_CALL(map_update_elem));
-	cg_jcc(g, I_JMP_IMM(JNE, R0, 0, 0), none);
-	cg_put(g, known);
-	cg_ins(g, I_LOAD(DW, R0, R10, FP_TMP));
-	cg_imm(g, R1, (int64_t)STACK_ID_LONG);
-	cg_ins(g, I_ALU_REG(OR, R0, R1));
+	cg_long_stack_keep(g, kept, none);
 }
