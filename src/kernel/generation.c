@@ -298,6 +298,33 @@ static void code_uncount_mapped(struct code *c, const struct facts *f)
 	code_uncount(c);
 }
 
+/* What the mmap() or mprotect() in R0 asks for: pages that may be written and executed are noted, and mprotect() ends here if no executable
+ * page went. R0 stays, R1 and R2 change; AT_READ = the rights that are asked for. */
+static void code_take_request(struct code *c, const struct facts *f)
+{
+	const int pages = offsetof(struct img_generation, exec_pages), plain = offsetof(struct img_generation, plain);
+	uint32_t asks[2], protect, over;
+
+	asks[0] = code_jump(c, I_JMP_IMM(JEQ, R0, SYS_mmap, 0));
+	asks[1] = code_jump(c, I_JMP_IMM(JEQ, R0, SYS_mprotect, 0));
+	over = code_jump(c, I_JMP_IMM(JNE, R0, SYS_pkey_mprotect, 0));
+	code_land(c, asks[0]);
+	code_land(c, asks[1]);
+	code_argument(c, f, 2);
+	PUT(I_ALU_IMM(AND, R1, PROT_WRITE | PROT_EXEC), I_LOAD(W, R0, R10, AT_CALL),
+	    I_JMP_IMM(JNE, R1, PROT_WRITE | PROT_EXEC, 1), I_STORE_IMM(DW, R8, plain, 0));
+	protect = code_jump(c, I_JMP_IMM(JEQ, R0, SYS_mmap, 0));
+	PUT(I_LOAD(DW, R2, R8, pages), I_STORE(DW, R8, pages, R7));
+	asks[0] = code_jump(c, I_JMP_IMM(JEQ, R1, PROT_WRITE | PROT_EXEC, 0));
+	PUT(I_JMP_REG(JGE, R7, R2, -1));
+	code_land(c, asks[0]);
+	code_range(c, f);
+	code_uncount(c);
+	PUT(I_JUMP(-1));
+	code_land(c, protect);
+	code_land(c, over);
+}
+
 /* The lock of the space in R8, which has R7 executable pages now, is released. */
 static void on_lock_released(struct code *c, const struct facts *f)
 {
@@ -313,7 +340,7 @@ static void on_lock_released(struct code *c, const struct facts *f)
 	code_read(c, AT_PAGES, 8, R7, f->exec_vm);
 	PUT(I_LOAD(DW, R7, R10, AT_PAGES));
 	if (f->calls) {
-		uint32_t reading[2], writing, unmapping[2], asks[2], apart[5], protect, over;
+		uint32_t reading[2], writing, unmapping[2], apart[5], over;
 
 		/* munmap() releases it for reading. */
 		PUT(I_LOAD(DW, R1, R6, 8 * f->released_write), I_ALU_IMM(AND, R1, 0xff));
@@ -332,25 +359,7 @@ static void on_lock_released(struct code *c, const struct facts *f)
 		PUT(I_LOAD(W, R0, R10, AT_CALL));
 		code_land(c, over);
 
-		/* What an mmap() or an mprotect() asks for. */
-		asks[0] = code_jump(c, I_JMP_IMM(JEQ, R0, SYS_mmap, 0));
-		asks[1] = code_jump(c, I_JMP_IMM(JEQ, R0, SYS_mprotect, 0));
-		over = code_jump(c, I_JMP_IMM(JNE, R0, SYS_pkey_mprotect, 0));
-		code_land(c, asks[0]);
-		code_land(c, asks[1]);
-		code_argument(c, f, 2);
-		PUT(I_ALU_IMM(AND, R1, PROT_WRITE | PROT_EXEC), I_LOAD(W, R0, R10, AT_CALL),
-		    I_JMP_IMM(JNE, R1, PROT_WRITE | PROT_EXEC, 1), I_STORE_IMM(DW, R8, plain, 0));
-		protect = code_jump(c, I_JMP_IMM(JEQ, R0, SYS_mmap, 0));
-		PUT(I_LOAD(DW, R2, R8, pages), I_STORE(DW, R8, pages, R7));
-		asks[0] = code_jump(c, I_JMP_IMM(JEQ, R1, PROT_WRITE | PROT_EXEC, 0));
-		PUT(I_JMP_REG(JGE, R7, R2, -1));
-		code_land(c, asks[0]);
-		code_range(c, f);
-		code_uncount(c);
-		PUT(I_JUMP(-1));
-		code_land(c, protect);
-		code_land(c, over);
+		code_take_request(c, f);
 
 		/* What unmaps or covers code that exec_vm does not count begins a generation. */
 		PUT(I_LOAD(DW, R1, R8, to));
