@@ -44,17 +44,5 @@ static void folded_finish(struct an_emit *e, struct buf *to)
 }
 
 const struct an_ops an_folded_ops = {
-	.fire = an_text_fire,
-	.trace = an_text_trace,
-	.stack = an_text_stack,
-	.print = an_text_print,
-	.typed = an_text_typed,
-	.printa = an_printa_later,
-	.fired = an_text_fired,
-	.rest = an_rest_nothing,
-	.agg = an_flame_agg,
-	.note = an_say_note,
-	.event = an_say_event,
-	.finish = folded_finish,
-	.again = true,
+	AN_TEXT_BESIDE, .agg = an_flame_agg, .note = an_say_note, .event = an_say_event, .finish = folded_finish,
 };

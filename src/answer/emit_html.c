@@ -269,19 +269,6 @@ static void html_finish(struct an_emit *e, struct buf *to)
 }
 
 const struct an_ops an_html_ops = {
-	.fire = an_text_fire,
-	.trace = an_text_trace,
-	.stack = an_text_stack,
-	.print = an_text_print,
-	.typed = an_text_typed,
-	.printa = an_printa_later,
-	.fired = an_text_fired,
-	.rest = an_rest_nothing,
-	.agg = html_agg,
-	.note = html_note,
-	.event = html_event,
-	.finish = html_finish,
-	.page = html_page,
-	.roomy = true,
-	.again = true,
+	AN_TEXT_BESIDE,        .agg = html_agg,   .note = html_note, .event = html_event,
+	.finish = html_finish, .page = html_page, .roomy = true,
 };

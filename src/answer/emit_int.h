@@ -25,6 +25,11 @@ void an_text_typed(struct an_emit *e, const struct shape *s, const uint64_t *poi
 void an_text_fired(struct an_emit *e, const struct an_firing *f);
 int an_printa_later(struct an_emit *e, const struct an_printa *p, struct err *err); /* the document has them */
 void an_rest_nothing(struct an_emit *e);
+/* The slots that these forms have alike. */
+#define AN_TEXT_BESIDE                                                                                      \
+	.fire = an_text_fire, .trace = an_text_trace, .stack = an_text_stack, .print = an_text_print,       \
+	.typed = an_text_typed, .printa = an_printa_later, .fired = an_text_fired, .rest = an_rest_nothing, \
+	.again = true
 /* An aggregation into e->flame, or words why not; and after the last one. */
 void an_flame_agg(struct an_emit *e, const struct an_agg *a);
 void an_flame_end(struct an_emit *e);

@@ -32,18 +32,6 @@ static void pprof_finish(struct an_emit *e, struct buf *to)
 }
 
 const struct an_ops an_pprof_ops = {
-	.fire = an_text_fire,
-	.trace = an_text_trace,
-	.stack = an_text_stack,
-	.print = an_text_print,
-	.typed = an_text_typed,
-	.printa = an_printa_later,
-	.fired = an_text_fired,
-	.rest = an_rest_nothing,
-	.agg = an_flame_agg,
-	.note = pprof_note,
-	.event = pprof_event,
-	.finish = pprof_finish,
-	.again = true,
-	.files = true,
+	AN_TEXT_BESIDE,       .agg = an_flame_agg,    .note = pprof_note,
+	.event = pprof_event, .finish = pprof_finish, .files = true,
 };
