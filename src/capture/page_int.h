@@ -1,4 +1,9 @@
-/* page_int.h: figures of a trace to the page that shows them. */
+/*
+ * page_int.h: figures of a trace to the page that shows them.
+ *
+ *	page.c          the page of a trace, and how figures become cells
+ *	page_changes.c  the page of two traces that are compared
+ */
 #ifndef TALLY_CAPTURE_PAGE_INT_H
 #define TALLY_CAPTURE_PAGE_INT_H
 
@@ -22,5 +27,12 @@ struct ptt_page_in {
 void ptt_page_build(struct an_page *p, const struct ptt_page_in *in);
 void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const struct ptt_page_in *b,
 		      const struct ptt_change *change, uint32_t n);
+
+struct an_cell page_cell_about(bool about, struct an_cell c); /* the figure, marked as approximate if it is */
+/* How many of n rows the table shows; it says how many are left out. */
+uint32_t page_limit_rows(const struct ptt_page_in *in, uint32_t n, struct an_part *table);
+/* Columns that text leaves out: those that are for programs, or hold the same in every row. */
+void page_skip_columns(struct an_part *table, uint32_t first, uint32_t last);
+bool page_span_is_bound(const struct ptt_report *r); /* the span is at least what is told */
 
 #endif
