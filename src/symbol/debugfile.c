@@ -31,27 +31,10 @@ struct debug_link {
 	uint32_t checksum;
 };
 
-/* The contents of a section of that name; NULL: there is none, or it is larger than `most`. */
-static Elf_Data *section_find(Elf *e, const char *name, uint64_t most)
-{
-	Elf_Scn *scn = NULL;
-	const char *is;
-	size_t names;
-	GElf_Shdr sh;
-
-	if (elf_getshdrstrndx(e, &names) < 0)
-		return NULL;
-	while ((scn = elf_nextscn(e, scn)))
-		if (gelf_getshdr(scn, &sh) && sh.sh_type != SHT_NOBITS && (is = elf_strptr(e, names, sh.sh_name)) &&
-		    !strcmp(is, name))
-			return sh.sh_size <= most ? elf_getdata(scn, NULL) : NULL;
-	return NULL;
-}
-
 /* A name and its NUL, zeros up to a multiple of 4, a checksum in the byte order of the file. */
 static void debug_link_read(Elf *e, struct debug_link *ret)
 {
-	Elf_Data *d = section_find(e, ".gnu_debuglink", PATH_MOST);
+	Elf_Data *d = section_read(e, ".gnu_debuglink", PATH_MOST);
 	size_t n = d && d->d_buf ? strnlen(d->d_buf, d->d_size) : 0, at = (n + 4) & ~(size_t)3;
 	const char *ident = elf_getident(e, NULL);
 	const uint8_t *sum;
@@ -71,7 +54,7 @@ static bool debugfile_has_build_id(int fd, const struct object *o)
 {
 	Elf *e = elf_begin(fd, ELF_C_READ, NULL);
 	size_t at = 0, name, desc;
-	Elf_Data *d = e ? section_find(e, ".note.gnu.build-id", NOTE_SECTION_MOST) : NULL;
+	Elf_Data *d = e ? section_read(e, ".note.gnu.build-id", NOTE_SECTION_MOST) : NULL;
 	bool same = false;
 	GElf_Nhdr nh;
 

@@ -38,6 +38,30 @@ static Elf *object_begin_elf(const struct object_bytes *b)
 	return NULL;
 }
 
+/* The section of that name, if the file has its bytes; NULL: there is none. */
+static Elf_Scn *section_find(Elf *e, const char *name, GElf_Shdr *header)
+{
+	Elf_Scn *scn = NULL;
+	const char *is;
+	size_t names;
+
+	if (elf_getshdrstrndx(e, &names) < 0)
+		return NULL;
+	while ((scn = elf_nextscn(e, scn)))
+		if (gelf_getshdr(scn, header) && header->sh_type != SHT_NOBITS &&
+		    (is = elf_strptr(e, names, header->sh_name)) && !strcmp(is, name))
+			break;
+	return scn;
+}
+
+void *section_read(void *elf, const char *name, uint64_t most)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = section_find(elf, name, &sh);
+
+	return scn && sh.sh_size <= most ? elf_getdata(scn, NULL) : NULL;
+}
+
 /* ---- loads and build id ----------------------------------------------------- */
 
 static void take_build_id(struct object *o, Elf *e, const GElf_Phdr *ph)
@@ -239,19 +263,9 @@ static bool take_other(struct object *o, const struct object_bytes *b, uint64_t 
 static bool take_debugdata(struct reader *r)
 {
 	struct object_bytes b = { .fd = -1 };
-	Elf_Scn *scn = NULL;
-	Elf_Data *d = NULL;
-	GElf_Shdr sh;
-	size_t names;
-	const char *name;
+	const Elf_Data *d = section_read(r->e, ".gnu_debugdata", SECTION_BYTES_MOST);
 	bool took;
 
-	if (elf_getshdrstrndx(r->e, &names) < 0)
-		return false;
-	while (!d && (scn = elf_nextscn(r->e, scn)))
-		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_PROGBITS &&
-		    (name = elf_strptr(r->e, names, sh.sh_name)) && !strcmp(name, ".gnu_debugdata"))
-			d = elf_getdata(scn, NULL);
 	if (!d || !d->d_size || !(b.p = debugdata_unpack(d->d_buf, d->d_size, &b.n)))
 		return false;
 	took = take_other(r->o, &b, r->mask);
@@ -273,21 +287,12 @@ static void take_separate(struct reader *r, const struct object_bytes *of)
 int object_debug_file(const struct object *o, const struct object_bytes *b)
 {
 	Elf *e = object_begin_elf(b);
-	Elf_Scn *scn = NULL;
-	const char *name;
-	size_t names;
 	GElf_Shdr sh;
-	bool own = false;
 	int fd = -1;
 
 	if (!e)
 		return -1;
-	if (elf_getshdrstrndx(e, &names) >= 0)
-		while (!own && (scn = elf_nextscn(e, scn)))
-			own = gelf_getshdr(scn, &sh) && sh.sh_type != SHT_NOBITS &&
-			      (name = elf_strptr(e, names, sh.sh_name)) &&
-			      (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info"));
-	if (!own)
+	if (!section_find(e, ".debug_info", &sh) && !section_find(e, ".zdebug_info", &sh))
 		fd = debugfile_open(e, o, b);
 	elf_end(e);
 	return fd;

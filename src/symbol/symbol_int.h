@@ -93,6 +93,9 @@ void object_free(struct object *o);
 /* .gnu_debugdata: an ELF file in xz. From mem_alloc; NULL when it can't be had. */
 void *debugdata_unpack(const void *p, size_t n, size_t *size);
 
+/* The bytes of the section of that name of an Elf *, which keeps them: an Elf_Data *. NULL: it has none, or more than `most`. */
+void *section_read(void *elf, const char *name, uint64_t most);
+
 /* Of an object without symbols of its own (elf is its Elf *): a descriptor, or -1. */
 int debugfile_open(void *elf, const struct object *o, const struct object_bytes *b);
 int debuginfod_fetch(const uint8_t *build_id, uint32_t n); /* a descriptor, or -1 */
