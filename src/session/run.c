@@ -23,9 +23,9 @@
 #include "session/session_int.h"
 
 #define NEWCOMERS_PER_TURN 64
+#define UNWIND_TURN_MS 10 /* the stacks of a new process are cut until it is looked at */
 /* Expirations that are made up for, and for how long: the rest is skipped, aloud. A tick that prints for longer than it lasts
  * must not keep an interrupt waiting. */
-#define UNWIND_TURN_MS 10 /* the stacks of a new process are cut until it is looked at */
 #define TICK_BURST 64
 #define TICK_BURST_NS 100000000u
 
