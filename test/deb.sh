@@ -77,7 +77,7 @@ inside "what is installed is position independent, its relocations are read-only
   exit $status'
 inside "what is opened at run time is recommended or suggested" "$built" '
   cd /home/builder/one && dpkg-deb -f tally_*.deb Recommends Suggests && status=0
-  for library in libpfm4 liblzma5 libzstd1 libfuse3 libmicrohttpd12 libunicorn2; do dpkg-deb -f tally_*.deb Recommends Suggests | grep -q "$library" || { echo "$library"; status=1; }; done
+  for library in libpfm4 liblzma5 libzstd1 libfuse3 libdw1 libdebuginfod1 libmicrohttpd12 libunicorn2; do dpkg-deb -f tally_*.deb Recommends Suggests | grep -q "$library" || { echo "$library"; status=1; }; done
   exit $status'
 rm -rf "$out"
 mkdir -p "$out"
