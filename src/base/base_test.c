@@ -224,6 +224,9 @@ static void a_word_that_begins_another_is_nearer_than_one_with_other_letters(voi
 	assert_null(text_nearest("le", TEXT_NAMES(words, 3))); /* two letters are no beginning */
 	assert_string_equal(text_nearest("page", TEXT_NAMES(((const char *const[]){ "page_faults", "page" }), 2)),
 			    "page");
+	assert_string_equal(text_nearest("len",
+					 TEXT_NAMES(((const char *const[]){ "length_in_bytes", "length_of" }), 2)),
+			    "length_of");
 }
 
 static void a_third_of_the_letters_may_differ_and_the_first_of_equals_is_taken(void **state)

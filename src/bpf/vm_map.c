@@ -289,8 +289,7 @@ uint32_t *vm_ring_reserve(struct vm_ring *r, uint64_t n)
 	if (n > r->size || r->prod + ring_bytes(n) - r->cons > r->size - 1)
 		return NULL;
 	uint32_t *hdr = (uint32_t *)(void *)(r->data + (r->prod & (r->size - 1)));
-	hdr[0] = (uint32_t)n | VM_RING_BUSY;
-	hdr[1] = 0;
+	hdr[0] = (uint32_t)n | VM_RING_BUSY; /* the second word is nothing but alignment */
 	r->prod += ring_bytes(n);
 	return hdr;
 }
