@@ -185,8 +185,8 @@ TALLY_API int tally_stat(struct tally_platform *p, const struct tally_stat_opts 
 struct tally_check_opts {
 	size_t size;
 	const char *what; /* "gpci", "vfalls", "mmustat", "ptt" */
-	uint64_t
-		interval_ns; /* between the readings, of all rounds and traces; 0: 1 s, of models of sun4v 10 ms, of PTT 50 ms */
+	/* between the readings, of all rounds and traces; 0: 1 s, of models of sun4v 10 ms, of PTT 50 ms */
+	uint64_t interval_ns;
 	const volatile int *stop;
 	struct tally_out to; /* a row an invariant */
 };

@@ -68,8 +68,8 @@ struct tally_ptt_dump_opts {
 	size_t size;
 	tally_write_fn *out;
 	void *arg;
-	const char
-		*filter; /* a D predicate over args[0] of ptt:::tlp, with ids as 01:00.0; NULL: all. Faults: a note */
+	/* a D predicate over args[0] of ptt:::tlp, with ids as 01:00.0; NULL: all. Faults: a note */
+	const char *filter;
 	uint32_t format; /* TEXT, JSON, CSV, PERF, PERF_SPEC */
 	char separator;  /* of CSV; 0: a comma */
 	char zero[3];

@@ -28,8 +28,8 @@ struct tally_serve; /* opaque: made by _open, dead after _close */
 
 struct tally_serve_opts {
 	size_t size; /* sizeof at the caller: lets us grow */
-	const char
-		*listen; /* "ADDRESS:PORT" of the loopback network; port 0: any; NULL: 127.0.0.1 and TALLY_SERVE_PORT */
+	/* "ADDRESS:PORT" of the loopback network; port 0: any; NULL: 127.0.0.1 and TALLY_SERVE_PORT */
+	const char *listen;
 	tally_write_fn *note;         /* whole lines without a newline at their end; NULL: dropped */
 	void *arg;                    /* for note and clock */
 	uint64_t (*clock)(void *arg); /* nanoseconds since 1970; not NULL */

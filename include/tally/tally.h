@@ -60,9 +60,9 @@ struct tally_trace_opts {
 	uint32_t flags;           /* TALLY_TRACE_*; unknown bits are refused */
 	const volatile int *stop; /* set, by a signal handler too, when the run is to end: heard while programs are
 				   * loaded, and of _on("unix:PATH") as tally_platform_opts has it; NULL */
-	tally_write_fn *
-		print; /* of a format that is one document of aggregations (_FOLDED, _HTML, _PPROF): what the program prints,
-				   * as text; `out` gets the document, from _stop. NULL: dropped */
+	/* of a format that is one document of aggregations (_FOLDED, _HTML, _PPROF): what the program prints, as text;
+	 * `out` gets the document, from _stop. NULL: dropped */
+	tally_write_fn *print;
 };
 #define TALLY_TRACE_DESTRUCTIVE 1u /* -w */
 #define TALLY_TRACE_EMPTY_OK 2u    /* -Z */

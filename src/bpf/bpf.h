@@ -105,8 +105,8 @@ struct img_drops {                 /* per CPU */
 enum { SPEC_FREE, SPEC_ACTIVE, SPEC_COMMITTED, SPEC_DISCARDED };
 struct img_spec {
 	uint64_t state;
-	uint64_t
-		records; /* that were or will be handed over, of all speculations that had this number; none counts twice */
+	/* that were or will be handed over, of all speculations that had this number; none counts twice */
+	uint64_t records;
 };
 /* What vcounter() knows of one counter of a thread (kernel/thread_count.c). A thread that was ever switched out without being seen
  * has more switches than are written here. */
@@ -124,8 +124,8 @@ struct img_thread_time {
 	uint64_t switches;  /* times that it had left a CPU */
 	uint64_t began_ns;  /* when that was; 0: it has not been seen */
 	uint64_t booked_ns; /* CPU time that the scheduler had booked for it: exact at that moment */
-	uint64_t
-		stolen_ns; /* what the CPU's clock of threads was behind its clock: time of interrupts and of the hypervisor */
+	/* what the CPU's clock of threads was behind its clock: time of interrupts and of the hypervisor */
+	uint64_t stolen_ns;
 	uint64_t last_ns; /* the latest vtimestamp */
 };
 /* Where the kernel's functions that lead from a tracepoint to its programs begin and end, in turn and in order; then all bits are 1. */
@@ -247,8 +247,8 @@ struct img_prog {
 	uint8_t cls;    /* enum img_class */
 	uint32_t point; /* IMG_POINT: which of the probe's */
 	uint8_t at;     /* IMG_POINT: enum bpf_point_at */
-	const char
-		*typed; /* IMG_POINT: tracepoint or function with whose types the kernel checks it; NULL: with none */
+	/* IMG_POINT: tracepoint or function with whose types the kernel checks it; NULL: with none */
+	const char *typed;
 	const char *module; /* of the function; NULL: the kernel proper */
 	bool may_fail;      /* the kernel may refuse it: it is left out then */
 	uint32_t group;     /* of parts that tail calls reach through one map: its id */
@@ -395,8 +395,8 @@ struct bpf_probe {
 	const struct bpf_point *point;  /* IMG_POINT: a program for each */
 	uint32_t npoints;
 	uint32_t pid; /* IMG_USER_*: of which process */
-	const struct bpf_place
-		*place; /* the cookies of its places are cookie, cookie + 1 ... in each class for itself */
+	/* the cookies of its places are cookie, cookie + 1 ... in each class for itself */
+	const struct bpf_place *place;
 	uint32_t cookie;
 	bool is_later; /* IMG_USER_*: it never fires itself, and its class has room for ROWS_LATER places more */
 };

@@ -260,8 +260,8 @@ void cg_long_stack_keep(struct cg *g, uint32_t kept, uint32_t none);
 bool cg_unwinds(const struct cg *g, bool user);      /* a stack of the process is walked by tables */
 /* R0 = 8 * how many frames of the process there are, `frames` at most; negative: it has none. R1 to R5 change. */
 void cg_unwind(struct cg *g, uint32_t frames);
-void cg_unwind_copy(struct cg *g,
-		    uint32_t most); /* to R1, `most` bytes at most, and behind them the mark if they were cut */
+/* to R1, `most` bytes at most, and behind them the mark if they were cut */
+void cg_unwind_copy(struct cg *g, uint32_t most);
 /* R0 = the id of the stack; to `none` if it can't be kept, to `empty` if there is none. */
 void cg_unwind_id(struct cg *g, uint32_t none, uint32_t empty);
 void cg_unwind_function(struct cg *g); /* emits what walks a frame if the program calls it */

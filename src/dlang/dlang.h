@@ -244,8 +244,8 @@ enum d_settle { D_COMMIT = 1, D_DISCARD };
 struct d_action {
 	uint8_t kind;
 	uint32_t line;
-	uint32_t
-		guard; /* offset in the record of a word that is 0 when the action is not to be done; 0: it always is */
+	/* offset in the record of a word that is 0 when the action is not to be done; 0: it always is */
+	uint32_t guard;
 	struct slot *slots; /* in the clause's record */
 	uint32_t nslots;
 	struct fmt fmt;            /* PRINTF, PRINTA; n == 0: none */
@@ -333,8 +333,8 @@ struct d_args {
 	const char *value; /* or it is of this type, as C writes it: "int", "struct stat *" ... */
 	uint64_t ktype; /* ... which is the kernel's of that number, if not 0: a pointer leads into the kernel then */
 	uint32_t arg;   /* which argN a value is */
-	const char *
-		text; /* with `value`: an expression of D for it, in which __word0, __word1 ... are what the kernel hands over */
+	/* with `value`: an expression of D for it, in which __word0, __word1 ... are what the kernel hands over */
+	const char *text;
 };
 /* Of a probe that stands for others that come later: its args[] are what those of the clause's other probes are. */
 extern const struct d_args d_args_any;

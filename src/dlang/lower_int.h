@@ -74,8 +74,8 @@ struct ir_ins *lw_on(struct lw *l, enum ir_op op, ir_obj o, uint32_t off, uint32
 /* Operands of an IR_SSUB: of the string p, whose type has `bound` bytes, at most `most` bytes from byte `from` on. */
 void lw_part(struct ir_ins *i, ir_obj p, uint32_t bound, ir_reg from, ir_reg most);
 void lw_fault(struct lw *l, enum ir_fault fault, ir_reg value);
-void lw_check_below(struct lw *l, ir_reg index, uint32_t n,
-		    enum ir_fault fault); /* faults unless index < n, unsigned */
+/* faults unless index < n, unsigned */
+void lw_check_below(struct lw *l, ir_reg index, uint32_t n, enum ir_fault fault);
 void lw_zero(struct lw *l, ir_obj o, uint32_t off, uint32_t size);
 void lw_copy(struct lw *l, ir_obj o, uint32_t off, ir_obj p, uint32_t poff, uint32_t size);
 void lw_store8(struct lw *l, ir_obj o, uint32_t off, ir_reg a);

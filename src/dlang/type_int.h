@@ -62,8 +62,8 @@ static inline bool ty_is_strcompat(const struct d_type *t)
 bool types_same(const struct d_type *a, const struct d_type *b);
 /* Both PTR, to the same type or one of them to void. */
 bool ptr_compatible(const struct d_type *a, const struct d_type *b);
-const struct d_type *type_of_user(struct d_unit *u,
-				  const struct d_type *t); /* a pointer that leads into the process; NULL: no memory */
+/* a pointer that leads into the process; NULL: no memory */
+const struct d_type *type_of_user(struct d_unit *u, const struct d_type *t);
 /* The width of the bit-field that gives n its value, or 0.  The value of an assignment is the field's. */
 unsigned bit_field_width(const struct d_node *n);
 /* Integer promotion, and the common type of a comparison or a choice: C17 6.3.1. */
@@ -101,8 +101,8 @@ int translator_define(struct d_unit *u, struct d_translator *t);
 const struct d_translator *translator_find(const struct d_unit *u, const struct d_type *to, const struct d_type *from);
 int xlate_member(struct d_unit *u, struct d_node **np); /* N_MEMBER or N_ARROW over N_XLATE */
 int cook_xlate(struct d_unit *u, struct d_node **np);
-int xlate_refuse_whole(struct d_unit *u,
-		       uint32_t line); /* fails: what a translated pointer leads to is used as a struct */
+/* fails: what a translated pointer leads to is used as a struct */
+int xlate_refuse_whole(struct d_unit *u, uint32_t line);
 int library_need(struct d_unit *u, const char *word); /* parses the libraries in which the word stands */
 int libraries_of_user(struct d_unit *u);              /* parses all that were named for this run */
 /* Parses the library of that name: 1, 0 when there is none, negative when it can't be parsed. */

@@ -26,8 +26,8 @@ struct ptt_driver;
 int ptt_driver_open(struct ptt_driver **ret, const struct ptt_regs *regs, uint8_t *memory, uint64_t base,
 		    struct err *e);
 void ptt_driver_close(struct ptt_driver *d); /* stops a trace; NULL is fine */
-int ptt_driver_tune_get(struct ptt_driver *d, enum ptt_tune t, uint32_t *value,
-			struct err *e); /* -TALLY_EBUSY: timed out */
+/* -TALLY_EBUSY: timed out */
+int ptt_driver_tune_get(struct ptt_driver *d, enum ptt_tune t, uint32_t *value, struct err *e);
 int ptt_driver_tune_set(struct ptt_driver *d, enum ptt_tune t, uint32_t value, struct err *e);
 /* -TALLY_EBUSY: a trace is on, or the device is not idle; -TALLY_ENOMEM; -TALLY_EINVAL. ring: bytes, a multiple of
  * 4 MiB. A refused start changes nothing. What was not taken of the trace before is lost, and its records are told as

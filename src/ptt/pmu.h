@@ -25,8 +25,8 @@ struct ptt_pmu {
 	char cpus[64]; /* "0-15" */
 	uint8_t time;  /* enum ptt_time: what the Time of a record counts from; 0: nobody knows */
 	uint32_t nfilters;
-	const struct ptt_filter
-		*filter; /* sorted: ports first, then by value; valid until the next list() or close() */
+	/* sorted: ports first, then by value; valid until the next list() or close() */
+	const struct ptt_filter *filter;
 };
 
 /* What `filter`, `type`, `direction`, `format` of an event come to. */

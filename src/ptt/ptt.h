@@ -124,8 +124,8 @@ struct ptt_lost {                 /* what a file did not give, counted */
 	uint64_t blank_bytes;     /* zeros that records follow, so they are no padding */
 	uint64_t repeated_bytes;  /* of AUX data that is there twice: passed over */
 	uint64_t untaken_bytes;   /* that AUX records tell of behind the end of AUX data */
-	uint64_t
-		odd_bytes; /* of 4DW that do not look like records, where some are stray: nobody knows where those begin */
+	/* of 4DW that do not look like records, where some are stray: nobody knows where those begin */
+	uint64_t odd_bytes;
 	uint64_t gaps, gap_bytes; /* places where records of a device are missing; bytes as far as known */
 	char words[512];          /* once ptt_reader_next() has said 0; "" when the file was whole */
 };

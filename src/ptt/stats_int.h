@@ -172,8 +172,8 @@ struct stats_completer {
 /* That records are missing: a request whose answer is, or a completion whose request is. */
 struct stats_sign {
 	uint64_t offset, key;
-	uint64_t
-		partner; /* of a lost answer and an unexpected completion of one tag: the other's offset; or SIGN_ALONE */
+	/* of a lost answer and an unexpected completion of one tag: the other's offset; or SIGN_ALONE */
+	uint64_t partner;
 	uint32_t device;
 	bool lost;
 };
@@ -353,8 +353,8 @@ void stats_settle(struct ptt_stats *s); /* the end: what is open is unanswered, 
 void fault_add(struct ptt_stats *s, enum ptt_fault f, const struct tlp *t, const struct ptt_pair *pair);
 void fault_keep(struct ptt_stats *s, const struct ptt_fault_row *row);
 void fault_rare(struct ptt_stats *s, const struct tlp *t, const struct ptt_pair *pair);
-uint32_t fault_rank(struct ptt_stats *s,
-		    struct ptt_fault_row *to); /* what is kept, as a report shows it; returns how many */
+/* what is kept, as a report shows it; returns how many */
+uint32_t fault_rank(struct ptt_stats *s, struct ptt_fault_row *to);
 void fault_sort_all(struct ptt_stats *s);
 void fault_forget(struct ptt_stats *s); /* of requests that can't be answered */
 void message_add(struct ptt_stats *s, const struct tlp *t);

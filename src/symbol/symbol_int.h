@@ -143,8 +143,8 @@ struct files {
 	uint32_t n, fds, fds_read; /* kept of files not read yet, and of others */
 	uint64_t ids;
 	bool ask_servers; /* for debug files */
-	uint64_t
-		seen_by_ns; /* what is asked about was seen before: a look since then is enough; 0: it may have been seen just now */
+	/* what is asked about was seen before: a look since then is enough; 0: it may have been seen just now */
+	uint64_t seen_by_ns;
 };
 #define FILES_MOST 65536u
 #define FILES_FDS_MOST 256u /* of each of the two */

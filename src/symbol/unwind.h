@@ -13,8 +13,8 @@ struct sym_cfi_row {
 	struct img_unwind_rule rule;
 };
 struct sym_cfi {
-	struct sym_cfi_row
-		*row; /* by address; behind the last function that is described stands a row without a rule */
+	/* by address; behind the last function that is described stands a row without a rule */
+	struct sym_cfi_row *row;
 	uint32_t n;   /* 0: the file has no tables */
 	bool foreign; /* it is of another machine, or of 32 bits */
 	bool late;    /* there was no time for more rows: those behind the last are missing */
