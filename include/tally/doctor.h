@@ -22,8 +22,8 @@ struct tally_finding {
 	const char *cause;               /* "ok", "less", "taken", "off", "denied", "absent", "static", "unknown" */
 	const char *found;               /* what was seen; "" */
 	const char *consequence;         /* "" when it is ok */
-	/* One command that mends it, or that serves where nothing can; one of them or none, else "". In a program that is not called
-	 * tally, PROGRAM in it stands for that program: give it no rights where it is an interpreter. */
+	/* One command that mends it, or that serves where nothing can; one of them or none, else "". In a program that
+	 * is not called tally, PROGRAM in it stands for that program: give it no rights where it is an interpreter. */
 	const char *fix, *instead;
 };
 
@@ -35,8 +35,8 @@ struct tally_doctor_opts {
 	void (*each)(void *arg, const struct tally_finding *f);
 	void *arg;
 };
-/* 0: D probes over perf events and BPF run here. -TALLY_EPERM: they are not permitted; -TALLY_ENOTSUP: this kernel can't;
- * -TALLY_EINVAL: unknown bytes in d. Opens things for a moment, leaves nothing, changes no setting. */
+/* 0: D probes over perf events and BPF run here. -TALLY_EPERM: they are not permitted; -TALLY_ENOTSUP: this kernel
+ * can't; -TALLY_EINVAL: unknown bytes in d. Opens things for a moment, leaves nothing, changes no setting. */
 TALLY_API int tally_doctor(const struct tally_doctor_opts *d);
 
 /*
@@ -51,12 +51,12 @@ enum tally_right {
 	TALLY_RIGHT_PROGRAM = 2, /* D programs in the kernel: cap_bpf */
 	TALLY_RIGHT_NAMES = 4,   /* of functions of the kernel and of others' processes: cap_syslog, cap_sys_ptrace */
 };
-/* -TALLY_EPERM: they can't be given up, and the program should end; -TALLY_ESTATE: there is a second thread, whose rights would
- * stay, and nothing was changed. */
+/* -TALLY_EPERM: they can't be given up, and the program should end; -TALLY_ESTATE: there is a second thread, whose
+ * rights would stay, and nothing was changed. */
 TALLY_API int tally_rights_keep(uint32_t rights);
 
-/* What tally is made of and what of it is here: each library with its version, "" when it was not found, and what it is for.
- * inside: it is part of the program. */
+/* What tally is made of and what of it is here: each library with its version, "" when it was not found, and what it is
+ * for. inside: it is part of the program. */
 TALLY_API void tally_features(const char *duckdb,
 			      void (*each)(void *arg, const char *name, const char *version, bool inside,
 					   const char *what),

@@ -65,30 +65,36 @@ struct tally_out {
 	char separator;  /* of CSV; 0: a comma */
 	uint8_t raw;     /* tally_get() of hypervisor counters: the bytes, as hexadecimal digits */
 	uint8_t colour;  /* text: utilisation in colours */
-	/* Text: of a terminal that is to show it, 255 at most; words go on below their own column. 0: a row is one line. */
+	/* Text: of a terminal that is to show it, 255 at most; words go on below their own column. 0: a row is one
+	 * line. */
 	uint8_t columns;
 };
 
-/* What there is. kind "ptt", "vfalls", "mmustat", "gpci": what this platform has of them, and allows; pattern: a glob over names, or
- * NULL. kind "probes", "events", "registers", "requests", "tunables", "machines", "loads", "views": what is known by name, wherever
- * it is; pattern: a glob over names, or any part of what is told of them. Any other kind, without a pattern, is a
- * pattern over all of the latter. kind NULL: which kinds there are. -TALLY_EINVAL: no such kind, or nothing matches (with the
- * nearest name); -TALLY_ENOTSUP: this machine has no such hardware (the words name a model that has). */
+/* What there is. kind "ptt", "vfalls", "mmustat", "gpci": what this platform has of them, and allows; pattern: a glob
+ * over names, or NULL. kind "probes", "events", "registers", "requests", "tunables", "machines", "loads", "views": what
+ * is known by name, wherever it is; pattern: a glob over names, or any part of what is told of them. Any other kind,
+ * without a pattern, is a pattern over all of the latter. kind NULL: which kinds there are. -TALLY_EINVAL: no such
+ * kind, or nothing matches (with the nearest name); -TALLY_ENOTSUP: this machine has no such hardware (the words name a
+ * model that has). */
 TALLY_API int tally_list(struct tally_platform *p, const char *kind, const char *pattern, bool verbose,
 			 const struct tally_out *to);
-/* Hands on each name of a kind ("probes" to "views"; "kinds": the kinds themselves), for completion: nothing is tried, so this takes milliseconds. Of cpc's
- * probes "cpc:::EVENT-MODE-". Of this platform: "selectors" that tally_get() takes, "countable": events of tally_stat(),
- * "terms": what an event of tally_record() may hold, behind its device; "keys": what goes behind the platform's name. -TALLY_EINVAL: no such kind. */
+/* Hands on each name of a kind ("probes" to "views"; "kinds": the kinds themselves), for completion: nothing is tried,
+ * so this takes milliseconds. Of cpc's probes "cpc:::EVENT-MODE-". Of this platform: "selectors" that tally_get()
+ * takes, "countable": events of tally_stat(), "terms": what an event of tally_record() may hold, behind its device;
+ * "keys": what goes behind the platform's name. -TALLY_EINVAL: no such kind. */
 TALLY_API int tally_names(struct tally_platform *p, const char *kind, void (*each)(void *arg, const char *name),
 			  void *arg);
-/* Reads "vfalls/zam0_lpu_a_pcr/", "gpci/entitled,partition=2/", "mmustat/all/" (tally-get(1)); "hisi_ptt0_2/qos_tx_cpl" or, with the name left out, all of "hisi_ptt0_2"; several are parted by blanks, and nothing is
- * handed over when one fails. -TALLY_EINVAL: no such device or tunable
- * (with the nearest name); -TALLY_EPERM; -TALLY_EBUSY; -TALLY_ENOTSUP. */
+/* Reads "vfalls/zam0_lpu_a_pcr/", "gpci/entitled,partition=2/", "mmustat/all/" (tally-get(1)); "hisi_ptt0_2/qos_tx_cpl"
+ * or, with the name left out, all of "hisi_ptt0_2"; several are parted by blanks, and nothing is handed over when one
+ * fails. -TALLY_EINVAL: no such device or tunable (with the nearest name); -TALLY_EPERM; -TALLY_EBUSY;
+ * -TALLY_ENOTSUP. */
 TALLY_API int tally_get(struct tally_platform *p, const char *selector, const struct tally_out *to);
-/* Sets "hisi_ptt0_2/qos_tx_cpl=2", "vfalls/l2_cr=3", "gpci/mmcrh=0x1200". As tally_get(); -TALLY_EINVAL also: not a value. */
+/* Sets "hisi_ptt0_2/qos_tx_cpl=2", "vfalls/l2_cr=3", "gpci/mmcrh=0x1200". As tally_get(); -TALLY_EINVAL also: not a
+ * value. */
 TALLY_API int tally_set(struct tally_platform *p, const char *assignment);
 
-/* The loads of a model ("kunpeng"), as its key load= takes them: NULL past the last, or where it has none; *text: what it is. */
+/* The loads of a model ("kunpeng"), as its key load= takes them: NULL past the last, or where it has none; *text: what
+ * it is. */
 TALLY_API const char *tally_load(const char *machine, uint32_t i, const char **text);
 
 /* why the end of a recording is missing */
@@ -116,8 +122,8 @@ struct tally_record_result {
 	uint32_t cut;   /* enum tally_cut; FAILED is one of the gaps */
 	uint32_t zero;
 };
-/* Errors: -TALLY_EINVAL (the event), -TALLY_ENOTSUP, -TALLY_EPERM, -TALLY_EBUSY (another trace), -TALLY_EIO (the file; what was
- * committed is in it), -TALLY_EEND (the device was lost; the same). */
+/* Errors: -TALLY_EINVAL (the event), -TALLY_ENOTSUP, -TALLY_EPERM, -TALLY_EBUSY (another trace), -TALLY_EIO (the file;
+ * what was committed is in it), -TALLY_EEND (the device was lost; the same). */
 TALLY_API int tally_record(struct tally_platform *p, const struct tally_record_opts *opts,
 			   struct tally_record_result *ret);
 
@@ -158,8 +164,8 @@ struct tally_stat_opts {
 	const struct tally_stat_more *more; /* further platforms with their events, nmore of them */
 	uint32_t npids, ntids, nmore;
 	uint32_t repeat; /* so often the command runs: means and their spread; 0: once */
-	/* A model passes time: nanoseconds of this interval that are over, and all of it, often while it is slow. What is
-	 * returned is not looked at: `stop` ends it. */
+	/* A model passes time: nanoseconds of this interval that are over, and all of it, often while it is slow. What
+	 * is returned is not looked at: `stop` ends it. */
 	tally_progress_fn *progress; /* NULL */
 	void *arg;
 };
@@ -176,8 +182,8 @@ struct tally_stat_result {
 /* The names of views: NULL past the last; *text: what it shows, and how it is computed. */
 TALLY_API const char *tally_stat_view(uint32_t i, const char **text);
 /* What can't be counted here is a row with the reason; when nothing can: -TALLY_EPERM, -TALLY_ENOTSUP, -TALLY_EBUSY.
- * -TALLY_EBUSY also: the counters are held by another, or there are too few of them for all events; nothing was counted,
- * and the command has not run. -TALLY_EINVAL: events or options, or the command can't be started (see status);
+ * -TALLY_EBUSY also: the counters are held by another, or there are too few of them for all events; nothing was
+ * counted, and the command has not run. -TALLY_EINVAL: events or options, or the command can't be started (see status);
  * -TALLY_EEND: the platform is gone; -TALLY_EIO. */
 TALLY_API int tally_stat(struct tally_platform *p, const struct tally_stat_opts *opts, struct tally_stat_result *ret);
 
@@ -195,8 +201,8 @@ struct tally_check_result {
 	uint32_t holds, broken, unknown; /* so many invariants */
 	uint32_t zero;
 };
-/* A broken invariant is no error: `broken` counts them. -TALLY_EINVAL: there are no invariants of `what`; -TALLY_ENOTSUP: nothing was
- * checked, or nothing can be; the rest as tally_stat(). */
+/* A broken invariant is no error: `broken` counts them. -TALLY_EINVAL: there are no invariants of `what`;
+ * -TALLY_ENOTSUP: nothing was checked, or nothing can be; the rest as tally_stat(). */
 TALLY_API int tally_check(struct tally_platform *p, const struct tally_check_opts *opts,
 			  struct tally_check_result *ret);
 
@@ -247,8 +253,8 @@ struct tally_machine_result {
 	int32_t status; /* that the image ended with, 0..255 */
 	uint32_t zero;
 };
-/* -TALLY_EINVAL, -TALLY_EIO (words name the interface; or what the image did), -TALLY_ENOTSUP (no FUSE, no Unicorn), -TALLY_EPERM, -TALLY_EEND
- * (*stop ended an image). Words go to err[n]. */
+/* -TALLY_EINVAL, -TALLY_EIO (words name the interface; or what the image did), -TALLY_ENOTSUP (no FUSE, no Unicorn),
+ * -TALLY_EPERM, -TALLY_EEND (*stop ended an image). Words go to err[n]. */
 TALLY_API int tally_machine_run(const struct tally_machine_opts *opts, struct tally_machine_result *ret, char *err,
 				size_t n);
 

@@ -59,8 +59,9 @@ TALLY_API void tally_ptt_close(struct tally_ptt *t);
 /* The words of the last call that failed, good until the next call; "" when it did not. */
 TALLY_API const char *tally_ptt_error(const struct tally_ptt *t);
 
-/* Once; after a failure it can be tried again. -TALLY_EIO: can't be opened or read. -TALLY_ECORRUPT: neither perf.data nor bare records, or no PTT record in it (when
- * all is padding, a later call says so). -TALLY_ESTATE: there is a file already. -TALLY_ENOMEM. */
+/* Once; after a failure it can be tried again. -TALLY_EIO: can't be opened or read. -TALLY_ECORRUPT: neither perf.data
+ * nor bare records, or no PTT record in it (when all is padding, a later call says so). -TALLY_ESTATE: there is a file
+ * already. -TALLY_ENOMEM. */
 TALLY_API int tally_ptt_file(struct tally_ptt *t, const char *path);
 
 /* ---- records ---------------------------------------------------------------------------- */
@@ -74,9 +75,9 @@ struct tally_ptt_dump_opts {
 	char separator;  /* of CSV; 0: a comma */
 	char zero[3];
 };
-/* -TALLY_EINVAL: a format that it does not have. -TALLY_ESYNTAX: the filter does not compile. -TALLY_EIO: reading failed, or `out`
- * returned a negative value. -TALLY_EEND: `progress` wanted to stop. -TALLY_ESTATE: no file, or a pipe for the second
- * time. -TALLY_ENOMEM. */
+/* -TALLY_EINVAL: a format that it does not have. -TALLY_ESYNTAX: the filter does not compile. -TALLY_EIO: reading
+ * failed, or `out` returned a negative value. -TALLY_EEND: `progress` wanted to stop. -TALLY_ESTATE: no file, or a pipe
+ * for the second time. -TALLY_ENOMEM. */
 TALLY_API int tally_ptt_dump(struct tally_ptt *t, const struct tally_ptt_dump_opts *opts);
 /* The i-th field that a filter may name, and what it means; NULL past the end. Both are constants. */
 TALLY_API const char *tally_ptt_filter_field(uint32_t i, const char **help);
@@ -90,8 +91,8 @@ struct tally_ptt_report_opts {
 	uint32_t flags;   /* TALLY_PTT_NO_MATCH, TALLY_PTT_ASCII, TALLY_PTT_ERRORS */
 	uint32_t top;     /* most rows of a table; 0: 10 in TEXT, 100 else */
 	uint32_t columns; /* of the terminal, for TEXT; 0: 80 */
-	/* CPUs that count together; 0: one. All figures are the same as with one, but peaks of outstanding
-	 * requests, which are upper bounds then, tables that were cut, and what is counted of addresses that were too many. */
+	/* CPUs that count together; 0: one. All figures are the same as with one, but peaks of outstanding requests,
+	 * which are upper bounds then, tables that were cut, and what is counted of addresses that were too many. */
 	uint32_t threads;
 	uint32_t zero;
 };
@@ -110,7 +111,8 @@ struct tally_ptt_export_opts {
 	void *arg;
 	const char *sql;  /* a query over the table `tlp`, or NULL: the table itself */
 	const char *path; /* PARQUET: the file, or the directory when partitioned */
-	/* PARQUET: "host,capture,hour", some of these, or NULL. Another trace gets another file, the same one the same. */
+	/* PARQUET: "host,capture,hour", some of these, or NULL. Another trace gets another file, the same one the
+	 * same. */
 	const char *partition;
 	const char *host, *capture, *hour; /* their values; NULL: not known, which a partition refuses */
 	const char *duckdb;                /* libduckdb.so; NULL: as the run-time linker finds it */
@@ -118,8 +120,8 @@ struct tally_ptt_export_opts {
 	char separator;                    /* of CSV; 0: a comma */
 	char zero[3];
 };
-/* Errors as tally_ptt_dump(); -TALLY_ENOTSUP: DuckDB's library is needed and isn't there; -TALLY_ESYNTAX: DuckDB refuses
- * the query, with its words. */
+/* Errors as tally_ptt_dump(); -TALLY_ENOTSUP: DuckDB's library is needed and isn't there; -TALLY_ESYNTAX: DuckDB
+ * refuses the query, with its words. */
 TALLY_API int tally_ptt_export(struct tally_ptt *t, const struct tally_ptt_export_opts *opts);
 
 #ifdef __cplusplus
