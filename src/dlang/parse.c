@@ -226,6 +226,18 @@ static int parse_body(struct parser *ps, struct d_clausenode *c)
 	return 0;
 }
 
+/* A word of a comment without the marks at which that begins and ends; no bytes of one that is nothing but marks. */
+static size_t comment_word_bare(const char **word, size_t n)
+{
+	if (n >= 2 && **word == '/' && ((*word)[1] == '*' || (*word)[1] == '/'))
+		for (; n != 0 && (**word == '/' || **word == '*'); n--)
+			++*word;
+	if (n >= 2 && (*word)[n - 2] == '*' && (*word)[n - 1] == '/')
+		for (n--; n != 0 && (*word)[n - 1] == '*'; n--)
+			;
+	return strspn(*word, "/*") < n ? n : 0;
+}
+
 /* The comment that lex_space() passed last, without its marks, as one line; "" if there is none, NULL without memory. */
 static const char *parse_comment(const struct parser *ps)
 {
@@ -233,12 +245,14 @@ static const char *parse_comment(const struct parser *ps)
 	const char *text;
 
 	for (const char *p = ps->comment; p != NULL && p < ps->comment_end;) {
-		size_t n = strcspn(p, " \t\r\n");
+		size_t n = strcspn(p, " \t\r\n"), bare;
+		const char *word = p;
 
 		if (p + n > ps->comment_end)
 			n = (size_t)(ps->comment_end - p);
-		if (n != 0 && strspn(p, "/*") < n)
-			buf_printf(&b, "%s%.*s", b.n != 0 ? " " : "", (int)n, p);
+		bare = comment_word_bare(&word, n);
+		if (bare != 0)
+			buf_printf(&b, "%s%.*s", b.n != 0 ? " " : "", (int)bare, word);
 		p += n != 0 ? n : 1;
 	}
 	text = b.failed ? NULL : arena_strndup(&ps->u->arena, b.n != 0 ? b.p : "", b.n);
