@@ -40,7 +40,8 @@ static double block_latency(const struct ptt_requester_row *q, uint32_t i)
 	return (double)q->track.block[i].figure[PTT_SERIES_LATENCY];
 }
 
-static double total(const struct ptt_requester_row *q, double figure(const struct ptt_requester_row *q, uint32_t i))
+static double block_total(const struct ptt_requester_row *q,
+			  double figure(const struct ptt_requester_row *q, uint32_t i))
 {
 	double sum = 0;
 
@@ -52,9 +53,9 @@ static double total(const struct ptt_requester_row *q, double figure(const struc
 /* Its mean latency over both traces. */
 static double usual_latency(const struct compare_pair *p)
 {
-	double n = total(p->a, block_answered) + total(p->b, block_answered);
+	double n = block_total(p->a, block_answered) + block_total(p->b, block_answered);
 
-	return n > 0 ? (total(p->a, block_latency) + total(p->b, block_latency)) / n : 0;
+	return n > 0 ? (block_total(p->a, block_latency) + block_total(p->b, block_latency)) / n : 0;
 }
 
 static void common_add(struct common *c, const struct ptt_requester_row *q, double usual, double sign)
@@ -75,12 +76,12 @@ static double common_of(const struct common *c, uint32_t i)
 /* How far q goes along with the others within one trace, as sums of a regression; returns how surely. */
 static double goes_along(const struct ptt_requester_row *q, const struct common *c, double *xy, double *xx)
 {
-	double x[PTT_TRACK_BLOCKS], y[PTT_TRACK_BLOCKS], n = total(q, block_answered), mean_x = 0, mean_y = 0;
+	double x[PTT_TRACK_BLOCKS], y[PTT_TRACK_BLOCKS], n = block_total(q, block_answered), mean_x = 0, mean_y = 0;
 
 	for (uint32_t i = 0; i < q->track.n; i++) {
 		double here = block_answered(q, i);
 		x[i] = common_of(c, i);
-		y[i] = here > 0 ? block_latency(q, i) / here : total(q, block_latency) / n;
+		y[i] = here > 0 ? block_latency(q, i) / here : block_total(q, block_latency) / n;
 		mean_x += here * x[i] / n;
 		mean_y += here * y[i] / n;
 	}
@@ -153,8 +154,8 @@ static struct compare_pair *device_set_own(struct compare_pair *v, uint32_t n, u
 void compare_own(struct compare_pair *v, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		v[i].measure = !v[i].a->others && total(v[i].a, block_answered) >= OTHERS_ANSWERED &&
-			       total(v[i].b, block_answered) >= OTHERS_ANSWERED;
+		v[i].measure = !v[i].a->others && block_total(v[i].a, block_answered) >= OTHERS_ANSWERED &&
+			       block_total(v[i].b, block_answered) >= OTHERS_ANSWERED;
 		v[i].usual = v[i].measure ? usual_latency(&v[i]) : 0;
 	}
 	for (uint32_t device = 0; device < PTT_STATS_DEVICES; device++) {
