@@ -2,7 +2,7 @@
  * demangle.c: names as people write them: C++, Rust (legacy and v0) and D.
  *
  * libiberty does it, the demangler of GCC, gdb and c++filt.  It is linked into tally, so nothing is loaded when a name
- * is asked for.  No kept library demangles Swift's names in Debian; those stay as they are.
+ * is asked for.  Debian has no maintained library that demangles Swift's names: those stay as the file has them.
  *
  * A name is a stranger's text, and a short one can stand for a very long one: each back reference of a type may double
  * what is printed. libiberty bounds the depth of its recursion, but not its output. So the C++ and the Rust demangler

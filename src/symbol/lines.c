@@ -43,6 +43,7 @@ void lines_close(struct lines *l)
 #define SONAME "libdw.so.1"
 #define UNITS_MOST (1u << 20) /* looked at for one address */
 #define ADDRESSES_MOST (1u << 20)
+#define TEXT_BYTES_MOST (256u << 20) /* of names of all files; a file says how long its own are */
 
 LIBRARY_NOTE("dw", "source lines and inlined functions", "recommended", SONAME);
 
@@ -178,14 +179,17 @@ static void lines_take_inlined(struct lines *l, Dwarf_Die *cu, uint64_t vaddr, s
 
 const struct sym_line *lines_find(struct lines *l, uint64_t vaddr)
 {
-	void **at = l->by_addr.n < ADDRESSES_MOST ? map_at(&l->by_addr, &vaddr, sizeof(vaddr)) : NULL;
-	struct sym_line *ret;
+	struct sym_line *ret = map_get(&l->by_addr, &vaddr, sizeof(vaddr));
 	Dwarf_Line *line;
 	Dwarf_Die cu;
 	int number = 0;
+	void **at;
 
-	if (!at || *at)
-		return at ? *at : NULL;
+	if (ret || l->by_addr.n >= ADDRESSES_MOST || l->text->bytes >= TEXT_BYTES_MOST)
+		return ret;
+	at = map_at(&l->by_addr, &vaddr, sizeof(vaddr));
+	if (!at)
+		return NULL;
 	*at = ret = mem_alloc(sizeof(*ret));
 	if (!ret || !lines_unit(l, vaddr, &cu))
 		return ret;
