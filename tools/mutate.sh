@@ -32,20 +32,20 @@ rooms() {
   cat <<'ROWS'
 base command-line script list records
 facts list doctor stat-cpu command-line
-answer script records run ptt
+answer script records run ptt flame
 dlang script records actions kernel-types libraries d run
 hv spec/gpci spec/mmustat spec/vfalls hv hv-trace machine-hv
 ptt ptt records tune
-bpf script actions syscall pid counter kernel-types cpc size run
+bpf script actions syscall pid counter kernel-types cpc size run unwind
 machine spec/mmustat hv machine-hv machine tune
-kernel cpc counter syscall tracepoint pid run kernel-probes stat-cpu address doctor privilege
+kernel cpc counter syscall tracepoint pid run kernel-probes stat-cpu address doctor privilege unwind
 attach machine-hv machine platform
-symbol cpc pid usdt address reader
+symbol names cpc pid usdt address reader unwind
 provider cpc syscall tracepoint pid usdt kernel-probes hv-trace list run
 platform platform machine hv list
 ask stat hv list doctor stat-cpu
 capture records ptt reader tune
-session script cpc actions syscall records hv-trace pid libraries run
+session script cpc actions syscall records hv-trace pid libraries run names flame unwind
 serve serve
 cmd command-line list stat doctor ptt hv privilege usdt libraries reader terminal script completion run stat-cpu machine machine-hv tune
 ROWS
