@@ -333,6 +333,10 @@ static void loops_call_back_until_told_to_stop(void **state)
 	struct fixture f;
 	START(&f, I_MOV_IMM(R1, 5), I_MOV_IMM(R2, 5), I_CALL(loop), I_EXIT());
 	assert_int_equal(run(&f), -TALLY_ECORRUPT);
+	/* a callback that begins the loop that calls it */
+	START(&f, I_MOV_IMM(R1, 1), I_LD_FUNC(R2, -2), I_LD64_HI(0), I_MOV_IMM(R4, 0), I_CALL(loop), I_EXIT());
+	assert_int_equal(run(&f), -TALLY_ECORRUPT);
+	assert_non_null(strstr(f.e.text, "nested too deeply"));
 }
 
 /* ---- the rest ------------------------------------------------------- */
