@@ -127,3 +127,19 @@ BEGIN { exit(0); }"
   [ "$status" -eq 1 ]
   has '[D_XLATE_NOCONV] in action list: translator does not define conversion for member: pr_nice'
 }
+
+@test "a translated struct is copied whole, and what has no conversion is 0" {
+  needs_bpf
+  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
+  run "$TALLY" trace -qn 'BEGIN { self->p = *curpsinfo; printf("%d %d %s %d\n", self->p.pr_pid == pid, self->p.pr_ppid == ppid,
+    stringof(self->p.pr_fname), self->p.pr_argc); f = fds[0]; l = *curlwpsinfo;
+    printf("%s %s %d\n", f.fi_pathname, f.fi_name, l.pr_lwpid == tid); exit(0); }' </dev/null
+  said 0 "1 1 ${TALLY##*/} 0
+/dev/null null 1"
+  run sh -c 'echo "process $$"; exec "$0" trace -qn "BEGIN { print(curpsinfo); exit(0); }"' "$TALLY"
+  [ "$status" -eq 0 ]
+  has ".pr_pid = (pid_t)${lines[0]#process },"
+  run "$TALLY" trace -qxerrtags -n 'BEGIN { p = curpsinfo; trace(p->pr_pid); }'
+  [ "$status" -eq 1 ]
+  has '[D_UNSUPPORTED]' 'keep the struct (x = *pointer)'
+}

@@ -241,33 +241,14 @@ static struct d_node *print_target(struct d_unit *u, struct d_node *pointer)
 	return at->type != NULL ? at : NULL;
 }
 
-/* A pointer that is shown and followed is computed once: into a variable of the firing that no script can name. */
-static int print_keep_pointer(struct d_unit *u, struct d_node **pointer, struct d_node **kept)
+/* A translated pointer is shown as the struct that it is translated to. */
+static int cook_print_argument(struct d_unit *u, struct d_node **np)
 {
-	struct d_node *n = *pointer, *assign, *var[2];
-	const char *name;
-	struct d_sym *s;
+	struct d_node *n = *np;
 
-	*kept = n;
-	if (n->kind == N_VAR || n->kind == N_BUILTIN)
-		return 0;
-	assign = node_new(u, N_ASSIGN, n->line);
-	name = arena_printf(&u->arena, "(print %u)", u->nvars);
-	s = name != NULL ? sym_get(u, SYM_THIS, name, n->line, true) : NULL;
-	for (int i = 0; i < 2; i++) {
-		var[i] = node_new(u, N_VAR, n->line);
-		if (var[i] == NULL || assign == NULL || s == NULL)
-			return d_nomem(u);
-		var[i]->sym = s;
-		var[i]->type = n->type;
-	}
-	s->type = n->type;
-	assign->a = var[0];
-	assign->b = n;
-	assign->type = n->type;
-	*pointer = assign;
-	*kept = var[1];
-	return scratch_assign(u, assign);
+	if (n->kind == N_XLATE && n->ty_arg->kind == TY_PTR)
+		n->ty_arg = n->ty_arg->to;
+	return cook(u, np);
 }
 
 /* print(x): a pointer is followed once, if what it leads to has a size. */
@@ -280,16 +261,16 @@ int cook_print(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 		return rc;
 	if (n->arg[0]->kind == N_AGG || call_is_void(n->arg[0]))
 		return d_fail(u, n->line, D_PROTO_ARG, "print( ) may not be applied to what has no value");
-	if ((rc = cook(u, &n->arg[0])) < 0)
+	if ((rc = cook_print_argument(u, &n->arg[0])) < 0)
 		return rc;
 	t = n->arg[0]->type;
 	if (t->kind == TY_PTR && ty_is_sou(t->to) && (rc = type_complete(u, t->to)) < 0)
 		return rc;
 	if (t->kind == TY_PTR && t->translated)
-		return xlate_refuse_whole(u, n->line);
+		return xlate_refuse_kept(u, n->line);
 	const bool follow = t->kind == TY_PTR && t->to->kind != TY_VOID && t->to->kind != TY_FUNC;
 	if (t->kind == TY_VOID || (follow && t->to->size == 0) ||
-	    ((ty_is_sou(t) || t->kind == TY_ARRAY || t->kind == TY_FLOAT) && place_root(n->arg[0]) == NULL))
+	    ((ty_is_sou(t) || t->kind == TY_ARRAY || t->kind == TY_FLOAT) && !has_bytes(n->arg[0])))
 		return d_fail(u, n->line, D_PRINT_SIZE,
 			      "print( ) argument #1 is of type %s, which has no size that can be printed",
 			      type_name(u, t));
@@ -301,7 +282,8 @@ int cook_print(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 	s->narg = 1;
 	if (!follow)
 		return 0;
-	if ((rc = print_keep_pointer(u, &s->arg[0], &n->arg[0])) < 0)
+	if (n->arg[0]->kind != N_VAR && n->arg[0]->kind != N_BUILTIN &&
+	    (rc = assign_hidden(u, &s->arg[0], &n->arg[0])) < 0) /* shown and followed, computed once */
 		return rc;
 	s->arg[1] = print_target(u, n->arg[0]);
 	s->narg = 2;

@@ -151,10 +151,10 @@ enum n_kind {
 	N_INDEX,    /* L  place: element b (8 bytes, not constant) of array place a; or any byte b of string a */
 	N_SIZEOF,   /* P  of type ty_arg or of expression a */
 	N_OFFSETOF, /* P  ty_arg, str */
-	N_XLATE,    /* P  a as a ty_arg, through a translator */
-	N_CALL,     /* P: any call str(arg...). L: a subroutine, call = its row, arg[narg] */
-	N_STACKFN,  /* L  stack() ustack(): type TY_STACK says which and how many frames */
-	N_SYMFN,    /* L  func(a) ... uaddr(a): type TY_SYM; a is INT or PTR, 8 bytes wide */
+	N_XLATE, /* L  struct a (an N_VAR), once arg[] have assigned its members. P: a as a ty_arg, through a translator */
+	N_CALL,    /* P: any call str(arg...). L: a subroutine, call = its row, arg[narg] */
+	N_STACKFN, /* L  stack() ustack(): type TY_STACK says which and how many frames */
+	N_SYMFN,   /* L  func(a) ... uaddr(a): type TY_SYM; a is INT or PTR, 8 bytes wide */
 	N_NKINDS,
 };
 

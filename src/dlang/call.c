@@ -444,7 +444,7 @@ static int cook_trace(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 	const struct d_type *t = n->arg[0]->type;
 	if (t->kind == TY_VOID)
 		return d_fail(u, n->line, D_TRACE_VOID, "trace( ) may not be applied to a void expression");
-	if ((t->kind == TY_FLOAT || ty_is_sou(t) || t->kind == TY_ARRAY) && place_root(n->arg[0]) == NULL)
+	if ((t->kind == TY_FLOAT || ty_is_sou(t) || t->kind == TY_ARRAY) && !has_bytes(n->arg[0]))
 		return d_fail(u, n->line, D_UNSUPPORTED, "trace( ) of a value of type %s is not supported yet",
 			      type_name(u, t));
 	s->arg = n->arg;

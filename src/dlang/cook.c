@@ -24,6 +24,11 @@ const struct d_node *place_root(const struct d_node *n)
 	return n->kind == N_VAR || n->kind == N_DEREF ? n : NULL;
 }
 
+bool has_bytes(const struct d_node *n)
+{
+	return place_root(n) != NULL || n->kind == N_XLATE;
+}
+
 bool in_string(const struct d_node *n)
 {
 	return n->kind == N_INDEX && n->a->type->kind == TY_STRING;
@@ -273,7 +278,7 @@ static int cook_arrow(struct d_unit *u, struct d_node *n)
 	if (n->a->type->kind != TY_PTR)
 		return d_fail(u, n->line, D_OP_PTR, "operator -> must be applied to a pointer");
 	if (n->a->type->translated)
-		return xlate_refuse_whole(u, n->line);
+		return xlate_refuse_kept(u, n->line);
 	struct d_node *d = node_new(u, N_DEREF, n->line);
 	if (d == NULL)
 		return -TALLY_ENOMEM;
@@ -293,7 +298,7 @@ static int deref_check(struct d_unit *u, const struct d_node *n, const struct d_
 	if (t->kind != TY_PTR)
 		return d_fail(u, n->line, D_DEREF_NONPTR, "cannot dereference non-pointer type");
 	if (t->translated)
-		return xlate_refuse_whole(u, n->line);
+		return xlate_refuse_kept(u, n->line);
 	if (t->to->kind == TY_VOID)
 		return d_fail(u, n->line, D_DEREF_VOID, "cannot dereference pointer to void");
 	if (t->to->kind == TY_FUNC)
@@ -799,13 +804,13 @@ int cook(struct d_unit *u, struct d_node **np)
 	case N_XLATE:
 		return cook_xlate(u, np);
 	case N_MEMBER:
-		if (n->a->kind == N_XLATE)
+		if (xlate_dereferenced(&n->a))
 			return xlate_member(u, np);
 		return (rc = cook(u, &n->a)) < 0 ? rc : cook_member(u, n, false);
 	case N_ARROW:
 		return n->a->kind == N_XLATE ? xlate_member(u, np) : cook_arrow(u, n);
 	case N_DEREF:
-		return cook_deref(u, np);
+		return xlate_dereferenced(np) ? cook_xlate(u, np) : cook_deref(u, np);
 	case N_ADDR:
 		return cook_addr(u, np);
 	case N_INDEX:

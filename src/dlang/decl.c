@@ -873,6 +873,20 @@ struct d_sym *sym_get(struct d_unit *u, enum sym_kind kind, const char *name, ui
 	return s;
 }
 
+struct d_node *var_hidden(struct d_unit *u, const struct d_type *t, uint32_t line)
+{
+	const char *name = arena_printf(&u->arena, "(hidden %u)", u->nvars);
+	struct d_sym *s = name != NULL ? sym_get(u, SYM_THIS, name, line, true) : NULL;
+	struct d_node *n = s != NULL ? node_new(u, N_VAR, line) : NULL;
+	if (n == NULL) {
+		d_nomem(u);
+		return NULL;
+	}
+	s->type = n->type = t;
+	n->sym = s;
+	return n;
+}
+
 /* What can't be a variable, ever or yet. */
 static int object_check(struct parser *ps, const struct specs *sp, const char *name, const struct d_type *t)
 {

@@ -7,6 +7,8 @@
 /* The variable of that name, made when `create` and there is none (type NULL until it gets one).
  * NULL: none, or out of memory (the unit has failed then). */
 struct d_sym *sym_get(struct d_unit *u, enum sym_kind kind, const char *name, uint32_t line, bool create);
+/* A variable of the firing that no script can name. NULL: memory is out. */
+struct d_node *var_hidden(struct d_unit *u, const struct d_type *t, uint32_t line);
 bool is_builtin(const char *name);
 bool builtin_wants_constant(const char *name); /* as its subscript */
 

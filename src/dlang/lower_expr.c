@@ -312,6 +312,10 @@ static void bytes_to(struct lw *l, const struct d_node *n, ir_obj o, uint32_t of
 		lw_effect(l, n->a);
 		bytes_to(l, n->b, o, off);
 		break;
+	case N_XLATE:
+		lw_effect(l, n);
+		bytes_at(l, n->a, o, off);
+		break;
 	default:
 		bytes_at(l, n, o, off);
 	}
@@ -326,7 +330,9 @@ static void assign_bytes(struct lw *l, const struct d_node *n)
 
 	if (room != size || n->b->kind == N_INT)
 		lw_zero(l, o, 0, room);
-	if (n->b->kind != N_INT)
+	if (n->b->type->kind == TY_STRING) /* text for an array of char, as long as that is */
+		lw_string_slot(l, n->b, o, 0, room, false);
+	else if (n->b->kind != N_INT)
 		bytes_to(l, n->b, o, 0);
 	if (key) {
 		lw_dyn_set(l, a, key, o);
@@ -373,6 +379,10 @@ void lw_effect(struct lw *l, const struct d_node *n)
 		lw_put(l, other);
 		lw_effect(l, n->c);
 		lw_put(l, end);
+		break;
+	case N_XLATE:
+		for (uint32_t i = 0; i < n->narg; i++)
+			lw_effect(l, n->arg[i]);
 		break;
 	case N_CAST:
 		if (n->type->kind == TY_VOID) {

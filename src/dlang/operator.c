@@ -5,6 +5,7 @@
  * size of what it points to here, so that code generation knows addresses only, and
  * the difference of two pointers is divided by it.
  */
+#include "dlang/decl_int.h"
 #include "dlang/parse_int.h"
 #include "dlang/type_int.h"
 
@@ -324,8 +325,8 @@ static int assign_plain(struct d_unit *u, struct d_node *n)
 		return op_refuse_incompatible(u, n);
 	if (t->kind == TY_PTR && ty_is_sou(t->to) && n->b->type->kind == TY_PTR && n->b->type->translated &&
 	    !t->translated)
-		return xlate_refuse_whole(u, n->line);
-	if (ty_is_sou(t) && place_root(n->b) == NULL && n->b->kind != N_ASSIGN && n->b->kind != N_COMMA)
+		return xlate_refuse_kept(u, n->line);
+	if (ty_is_sou(t) && !has_bytes(n->b) && n->b->kind != N_ASSIGN && n->b->kind != N_COMMA)
 		return d_fail(u, n->line, D_UNSUPPORTED, "assigning a computed struct is not supported yet");
 	if (t->kind == TY_STRING && (rc = to_string(u, &n->b)) < 0)
 		return rc;
@@ -376,6 +377,20 @@ int cook_assign(struct d_unit *u, struct d_node **np)
 	if (rc < 0 || (rc = cook_left(u, n)) < 0)
 		return rc;
 	return n->op == OP_NONE ? assign_plain(u, n) : assign_op(u, n);
+}
+
+int assign_hidden(struct d_unit *u, struct d_node **value, struct d_node **kept)
+{
+	struct d_node *n = *value, *assign = node_new(u, N_ASSIGN, n->line), *left = var_hidden(u, n->type, n->line),
+		      *var;
+	if (assign == NULL || left == NULL || (var = node_clone(u, left, NULL)) == NULL)
+		return -TALLY_ENOMEM;
+	assign->a = left;
+	assign->b = n;
+	assign->type = n->type;
+	*value = assign;
+	*kept = var;
+	return scratch_assign(u, assign);
 }
 
 int cook_incdec(struct d_unit *u, struct d_node **np)

@@ -101,8 +101,10 @@ int translator_define(struct d_unit *u, struct d_translator *t);
 const struct d_translator *translator_find(const struct d_unit *u, const struct d_type *to, const struct d_type *from);
 int xlate_member(struct d_unit *u, struct d_node **np); /* N_MEMBER or N_ARROW over N_XLATE */
 int cook_xlate(struct d_unit *u, struct d_node **np);
-/* fails: what a translated pointer leads to is used as a struct */
-int xlate_refuse_whole(struct d_unit *u, uint32_t line);
+/* whether it is a translation, after * of one became one to a struct */
+bool xlate_dereferenced(struct d_node **np);
+/* fails: a kept translated pointer is used as one to a struct */
+int xlate_refuse_kept(struct d_unit *u, uint32_t line);
 int library_need(struct d_unit *u, const char *word); /* parses the libraries in which the word stands */
 int libraries_of_user(struct d_unit *u);              /* parses all that were named for this run */
 /* Parses the library of that name: 1, 0 when there is none, negative when it can't be parsed. */
@@ -142,6 +144,7 @@ bool assignable(const struct d_type *to, const struct d_node *from);
 bool member_offset(struct d_unit *u, const struct d_type *sou, const char *name, uint32_t *ret);   /* false: none */
 const struct d_type *type_of_member(struct d_unit *u, const struct d_type *sou, const char *name); /* NULL: none */
 const struct d_node *place_root(const struct d_node *n); /* N_VAR, N_DEREF; NULL: no place */
+bool has_bytes(const struct d_node *n); /* a struct or array that can be copied: a place, or translated */
 
 /* ---- scratch.c ---------------------------------------------------------------------- */
 
@@ -152,6 +155,8 @@ int scratch_assign(struct d_unit *u, const struct d_node *n); /* N_ASSIGN whose 
 int cook_operator(struct d_unit *u, struct d_node **np); /* N_BIN */
 int cook_assign(struct d_unit *u, struct d_node **np);
 int cook_incdec(struct d_unit *u, struct d_node **np);
+/* A value that is used more than once is computed once: *value assigns it to a variable that no script can name, *kept reads that. */
+int assign_hidden(struct d_unit *u, struct d_node **value, struct d_node **kept);
 int type_sum(struct d_unit *u, struct d_node **np); /* + or - over cooked operands */
 const char *op_text(const struct d_node *n);        /* "+", "+=", "++" */
 

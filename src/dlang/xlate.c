@@ -297,13 +297,90 @@ int xlate_member(struct d_unit *u, struct d_node **np)
 	return rc;
 }
 
-int xlate_refuse_whole(struct d_unit *u, uint32_t line)
+int xlate_refuse_kept(struct d_unit *u, uint32_t line)
 {
-	return d_fail(u, line, D_UNSUPPORTED, "a translated struct has no value as a whole: take its members");
+	return d_fail(
+		u, line, D_UNSUPPORTED,
+		"a translated pointer leads to no struct once it is kept: keep the struct (x = *pointer) or a member");
+}
+
+/* The translation of *p to a struct is that of p to a pointer. */
+bool xlate_dereferenced(struct d_node **np)
+{
+	struct d_node *n = *np;
+	if (n->kind == N_DEREF && n->a->kind == N_XLATE && n->a->ty_arg->kind == TY_PTR) {
+		n->a->ty_arg = n->a->ty_arg->to;
+		*np = n->a;
+	}
+	return (*np)->kind == N_XLATE;
+}
+
+/* ---- structs as a whole ---------------------------------------------------------- */
+
+/* An array is no operand of D's =, but as a member it is copied: bytes of the same type, or text for an array of char. */
+static int whole_array(struct d_unit *u, struct d_node *n)
+{
+	int rc = cook(u, &n->a);
+	if (rc < 0 || (rc = cook(u, &n->b)) < 0)
+		return rc;
+	n->type = n->a->type;
+	if (types_same(n->type, n->b->type) && n->type->size == n->b->type->size && has_bytes(n->b))
+		return 0;
+	if (!ty_is_char_array(n->type) || !ty_is_strcompat(n->b->type))
+		return d_fail(u, n->line, D_UNSUPPORTED,
+			      "member %s of a translated struct is a computed array: take the other members", n->str);
+	rc = to_string(u, &n->b);
+	return rc < 0 ? rc : convert(u, &n->b, type_string(u, n->type->size));
+}
+
+/* to.name = translated.name */
+static int whole_member(struct d_unit *u, const struct d_node *to, const struct d_node *translated, const char *name,
+			struct d_node **ret)
+{
+	struct d_node *assign = node_new(u, N_ASSIGN, translated->line), *side[2];
+	const struct d_node *of[2] = { to, translated };
+	for (int i = 0; i < 2; i++) {
+		side[i] = node_new(u, N_MEMBER, translated->line);
+		if (assign == NULL || side[i] == NULL || (side[i]->a = node_clone(u, of[i], NULL)) == NULL)
+			return -TALLY_ENOMEM;
+		side[i]->str = name;
+	}
+	assign->a = side[0];
+	assign->b = side[1];
+	assign->str = name;
+	*ret = assign;
+	const struct d_type *t = type_of_member(u, to->type, name);
+	return t != NULL && t->kind == TY_ARRAY ? whole_array(u, assign) : cook(u, ret);
 }
 
 /*
- * As a whole a translated pointer is the pointer that was translated.  It can be compared and printed; behind it there is no
+ * A struct as a whole is a variable of the firing, which is zero at first, and each member that has a conversion is assigned to it.
+ * What is translated is computed once.
+ */
+static int xlate_whole(struct d_unit *u, struct d_node *x, const struct d_translator *t)
+{
+	uint32_t cap = 0;
+	struct d_node *from = node_clone(u, x, NULL), *n = x->a;
+	int rc = from == NULL ? -TALLY_ENOMEM : cook_value(u, &n);
+	if (rc < 0)
+		return rc;
+	if (ty_is_scalar(n->type) && n->kind != N_INT && n->kind != N_BUILTIN) {
+		if ((rc = assign_hidden(u, &n, &from->a)) < 0)
+			return rc;
+		if (D_PUSH(u, x->arg, x->narg, cap, n) < 0)
+			return -TALLY_ENOMEM;
+	}
+	x->type = t->to;
+	if ((x->a = var_hidden(u, t->to, x->line)) == NULL)
+		return -TALLY_ENOMEM;
+	for (const struct d_xmember *m = t->members; m != NULL; m = m->next)
+		if ((rc = whole_member(u, x->a, from, m->name, &n)) < 0 || D_PUSH(u, x->arg, x->narg, cap, n) < 0)
+			return rc < 0 ? rc : -TALLY_ENOMEM;
+	return 0;
+}
+
+/*
+ * As a value a translated pointer is the pointer that was translated.  It can be compared and printed; behind it there is no
  * struct of the type that it was translated to.
  */
 int cook_xlate(struct d_unit *u, struct d_node **np)
@@ -315,7 +392,7 @@ int cook_xlate(struct d_unit *u, struct d_node **np)
 	if (rc < 0)
 		return rc;
 	if (x->ty_arg->kind != TY_PTR)
-		return xlate_refuse_whole(u, x->line);
+		return xlate_whole(u, x, t);
 	if ((ptr = type_new(u, TY_PTR)) == NULL)
 		return -TALLY_ENOMEM;
 	*ptr = *x->ty_arg;

@@ -9,4 +9,4 @@ BEGIN
 	trace((xlate < struct out * > ((struct in *)8)));
 	trace(x->m);
 }
-/* expect-error 10: D_UNSUPPORTED a translated struct has no value as a whole: take its members */
+/* expect-error 10: D_UNSUPPORTED a translated pointer leads to no struct once it is kept: keep the struct (x = *pointer) or a member */

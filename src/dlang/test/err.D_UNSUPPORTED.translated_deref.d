@@ -1,6 +1,0 @@
-struct in { int n; };
-struct out { int m; };
-translator struct out < struct in *I > { m = I->n; };
-struct out o;
-BEGIN { o = *(xlate < struct out * > ((struct in *)8)); }
-/* expect-error 5: D_UNSUPPORTED a translated struct has no value as a whole: take its members */
