@@ -222,8 +222,8 @@ static int no_sou(struct d_unit *u, const struct d_node *n, const struct d_type 
 	if (t->incomplete)
 		return d_fail(u, n->line, D_OP_INCOMPLETE,
 			      "operator %s cannot be applied to a forward declaration: no %s "
-			      "definition is available",
-			      arrow ? "->" : ".", type_name(u, t));
+			      "definition is available%s",
+			      arrow ? "->" : ".", type_name(u, t), near_type(u, t));
 	if (arrow)
 		return d_fail(u, n->line, D_OP_SOU,
 			      "operator -> cannot be applied to pointer to type \"%s\"; must be "
@@ -306,8 +306,8 @@ static int deref_check(struct d_unit *u, const struct d_node *n, const struct d_
 	if (t->to->incomplete || t->to->size == 0)
 		return d_fail(u, n->line, D_OP_INCOMPLETE,
 			      "operator * cannot be applied to a forward declaration: no %s "
-			      "definition is available",
-			      type_name(u, t->to));
+			      "definition is available%s",
+			      type_name(u, t->to), near_type(u, t->to));
 	return 0;
 }
 
@@ -590,7 +590,8 @@ static int cook_sizeof(struct d_unit *u, struct d_node **np)
 	if (t->incomplete && type_complete(u, t) < 0)
 		return -TALLY_ENOMEM;
 	if (t->size == 0)
-		return d_fail(u, n->line, D_SIZEOF_TYPE, "cannot apply sizeof to an operand of unknown size");
+		return d_fail(u, n->line, D_SIZEOF_TYPE, "cannot apply sizeof to an operand of unknown size%s",
+			      near_type(u, t));
 	n->type = type_named(u, "size_t");
 	return fold_int(u, np, t->kind == TY_STRING && t->size == u->strsize ? u->strmost : t->size);
 }
@@ -602,8 +603,8 @@ static int cook_offsetof(struct d_unit *u, struct d_node **np)
 	if (type_complete(u, n->ty_arg) < 0)
 		return -TALLY_ENOMEM;
 	if (!ty_is_sou(n->ty_arg) || n->ty_arg->incomplete)
-		return d_fail(u, n->line, D_OFFSETOF_TYPE, "offsetof operand must be of struct or union type, not %s",
-			      type_name(u, n->ty_arg));
+		return d_fail(u, n->line, D_OFFSETOF_TYPE, "offsetof operand must be of struct or union type, not %s%s",
+			      type_name(u, n->ty_arg), near_type(u, n->ty_arg));
 	const struct d_member *m = member_find(u, n->ty_arg, n->str, &offset);
 	if (m == NULL)
 		return d_fail(u, n->line, D_UNKNOWN, "failed to determine offset of %s: Member name not found%s",
@@ -656,8 +657,8 @@ static int cook_cast(struct d_unit *u, struct d_node **np)
 	if (to->kind == TY_ENUM && (rc = type_complete(u, to)) < 0)
 		return rc;
 	if (to->kind == TY_ENUM && to->size == 0)
-		return d_fail(u, n->line, D_CAST_INVAL, "invalid cast expression: \"%s\" is incomplete",
-			      type_name(u, to));
+		return d_fail(u, n->line, D_CAST_INVAL, "invalid cast expression: \"%s\" is incomplete%s",
+			      type_name(u, to), near_type(u, to));
 	bool same = types_same(to, n->a->type) && to->kind != TY_FLOAT;
 	if (same && n->implied && bit_field_width(n->a) == 0) {
 		*np = n->a;

@@ -284,8 +284,8 @@ static int member_declarator(struct parser *ps, struct layout *l, const struct d
 	/* No alignment: an array of a type that is not complete, which is no more of a member if it has no dimension. */
 	if (m.type->incomplete || m.type->align == 0 ||
 	    (m.type->size == 0 && !member_is_open(m.type) && ps->u->header == NULL))
-		return d_fail(ps->u, ps->tok.line, D_DECL_INCOMPLETE, "incomplete struct/union/enum %s: %s",
-			      type_name(ps->u, m.type), m.name);
+		return d_fail(ps->u, ps->tok.line, D_DECL_INCOMPLETE, "incomplete struct/union/enum %s: %s%s",
+			      type_name(ps->u, m.type), m.name, near_type(ps->u, m.type));
 	return member_add(ps, l, m, false);
 }
 
@@ -458,7 +458,8 @@ static const struct d_type *decl_scoped(struct parser *ps)
 	}
 	t = ktype_named(ps->u, module, name);
 	if (t == NULL)
-		d_fail(ps->u, ps->tok.line, D_UNKNOWN, "failed to resolve type %s: Unknown type name", ps->tok.str);
+		d_fail(ps->u, ps->tok.line, D_UNKNOWN, "failed to resolve type %s: Unknown type name%s", ps->tok.str,
+		       near_type_name(ps->u, module, name));
 	return t != NULL && lex_next(ps) == 0 ? t : NULL;
 }
 
@@ -898,8 +899,8 @@ static int object_check(struct parser *ps, const struct specs *sp, const char *n
 	if (value->kind == TY_VOID)
 		return d_fail(u, line, D_DECL_VOIDOBJ, "cannot declare void object: %s", name);
 	if (value->incomplete)
-		return d_fail(u, line, D_DECL_INCOMPLETE, "incomplete struct/union/enum %s: %s", type_name(u, value),
-			      name);
+		return d_fail(u, line, D_DECL_INCOMPLETE, "incomplete struct/union/enum %s: %s%s", type_name(u, value),
+			      name, near_type(u, value));
 	if (t->kind == TY_ASSOC && sp->class == DC_THIS)
 		return d_fail(u, line, D_DECL_LOCASSC, "associative arrays may not be declared as local variables: %s",
 			      name);

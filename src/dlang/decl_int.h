@@ -18,5 +18,7 @@ const char *near_variable(struct d_unit *u, const struct d_sym *s);
 const char *near_call(struct d_unit *u, const char *word, bool aggregating);
 const char *near_aggregation(struct d_unit *u, const char *word);
 const char *near_member(struct d_unit *u, const struct d_type *t, const char *word);
+const char *near_type(struct d_unit *u, const struct d_type *t); /* a struct, union or enum that nobody defines */
+const char *near_type_name(struct d_unit *u, const char *module, const char *name); /* without a tag */
 
 #endif

@@ -390,6 +390,8 @@ struct d_ktypes {
 	void *arg;
 	/* kind: STRUCT, UNION, ENUM, or TYPEDEF for a name without a tag. module NULL: the kernel proper. */
 	uint64_t (*find)(void *arg, const char *module, uint8_t kind, const char *name);
+	/* The name of that kind nearest to one that nothing has, or NULL: as long-lived as the types. */
+	const char *(*near)(void *arg, const char *module, uint8_t kind, const char *name);
 	bool (*get)(void *arg, uint64_t type, struct d_ktype *ret);
 	bool (*member)(void *arg, uint64_t type, uint32_t i, struct d_kmember *ret); /* false: there are no more */
 	bool (*constant)(void *arg, const char *name, int64_t *ret);                 /* of an enum */

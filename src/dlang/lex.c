@@ -6,7 +6,9 @@
  * the arena.  Every character is looked at a bounded number of times, so
  * that a megabyte of anything takes linear time.
  */
+#include "dlang/decl_int.h"
 #include "dlang/parse_int.h"
+#include "dlang/type_int.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -39,17 +41,36 @@ static bool ident_char(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
+/* A type that nobody has is a syntax error at its name, or at what stands behind it: x of `pid_tt x`, 1 of `(pid_tt *)1`. */
+static const char *lex_near_type(struct parser *ps)
+{
+	const struct d_token *t = &ps->tok;
+	const char *begin = ps->u->src[ps->u->cur_source].text, *end = t->start, *word;
+	const char *advice = t->kind == T_IDENT ? near_type_name(ps->u, NULL, t->str) : "";
+	if (*advice != '\0' || begin == NULL || t->start < begin || t->start > ps->end)
+		return advice;
+	while (end > begin && strchr(" \t\n*)", end[-1]) != NULL)
+		end--;
+	for (word = end; word > begin && ident_char(word[-1]); word--)
+		;
+	if (word == end || !ident_first(*word) || (word > begin && strchr("@>.`", word[-1]) != NULL))
+		return "";
+	word = arena_strndup(&ps->u->arena, word, (size_t)(end - word));
+	return word == NULL || is_builtin(word) || type_named(ps->u, word) != NULL ? "" :
+										     near_type_name(ps->u, NULL, word);
+}
+
 int lex_syntax(struct parser *ps)
 {
 	const struct d_token *t = &ps->tok;
 	size_t n = (size_t)(t->end - t->start);
 	if (n == 0)
 		return d_fail(ps->u, t->line, D_NTAGS, "syntax error near end-of-input");
-	const char *hint = near_keyword(t->start, n);
+	const char *hint = near_keyword(t->start, n), *type = hint == NULL ? lex_near_type(ps) : "";
 	if (t->kind == T_IDENT) /* a name is shown with what follows it in its line */
 		n = strcspn(t->start, "\n");
 	return d_fail(ps->u, t->line, D_SYNTAX, "syntax error near \"%.*s\"%s%s", n > 60 ? 60 : (int)n, t->start,
-		      hint != NULL ? "; " : "", hint != NULL ? hint : "");
+		      hint != NULL ? "; " : "", hint != NULL ? hint : type);
 }
 
 void lex_rewind(struct parser *ps)

@@ -165,3 +165,78 @@ const char *near_member(struct d_unit *u, const struct d_type *t, const char *wo
 			near_add_name(&l, m->name);
 	return near_advice(u, &l, word, "", "");
 }
+
+/* ---- types ------------------------------------------------------------------------ */
+
+static const struct {
+	const char *word;
+	uint8_t kind, of_kernel;
+} near_tags[] = { { "struct ", TY_STRUCT, D_KT_STRUCT },
+		  { "union ", TY_UNION, D_KT_UNION },
+		  { "enum ", TY_ENUM, D_KT_ENUM } };
+
+/* The script's types of that kind that have a definition; tag NULL: its typedefs. */
+static void add_types(struct names *l, const struct d_unit *u, const char *tag)
+{
+	const size_t n = tag ? strlen(tag) : 0;
+	const void *key;
+	void *val;
+	size_t len;
+
+	for (size_t i = 0; map_next(tag ? &u->tags : &u->types, &i, &key, &len, &val);) {
+		const struct d_type *t = val;
+
+		if (!tag)
+			near_add_name(l, arena_strndup((struct arena *)(uintptr_t)&u->arena, key, len));
+		else if (!t->incomplete && !strncmp(t->name, tag, n))
+			near_add_name(l, t->name + n);
+	}
+}
+
+const char *near_type(struct d_unit *u, const struct d_type *t)
+{
+	const struct d_ktypes *k = u->env.ktypes;
+	struct names l = { 0 };
+	const char *word, *of_kernel;
+
+	for (size_t i = 0; t->incomplete && t->name && i < COUNT(near_tags); i++) {
+		if (t->kind != near_tags[i].kind || !(word = strrchr(t->name, t->module ? '`' : ' ')))
+			continue;
+		word++;
+		add_types(&l, u, near_tags[i].word);
+		if (k && (of_kernel = k->near(k->arg, t->module, near_tags[i].of_kernel, word)))
+			near_add_name(&l, of_kernel);
+		return near_advice(u, &l, word, near_tags[i].word, "");
+	}
+	return "";
+}
+
+/* What has the name as a tag: struct of whose `struct name` the word struct was left out. */
+static const char *near_tagged(struct d_unit *u, const char *name)
+{
+	const struct d_ktypes *k = u->env.ktypes;
+
+	for (size_t i = 0; i < COUNT(near_tags); i++) {
+		const char *whole = arena_printf(&u->arena, "%s%s", near_tags[i].word, name);
+		const struct d_type *t = whole ? map_get(&u->tags, whole, strlen(whole)) : NULL;
+
+		if ((t && !t->incomplete) || (k && k->find(k->arg, NULL, near_tags[i].of_kernel, name)))
+			return arena_printf(&u->arena, "; did you mean %s?", whole);
+	}
+	return NULL;
+}
+
+const char *near_type_name(struct d_unit *u, const char *module, const char *name)
+{
+	const struct d_ktypes *k = u->env.ktypes;
+	struct names l = { 0 };
+	const char *of_kernel, *tagged = module ? NULL : near_tagged(u, name);
+
+	if (tagged)
+		return tagged;
+	if (!module)
+		add_types(&l, u, NULL);
+	if (k && (of_kernel = k->near(k->arg, module, D_KT_TYPEDEF, name)))
+		near_add_name(&l, of_kernel);
+	return near_advice(u, &l, name, "", "");
+}

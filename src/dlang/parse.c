@@ -6,6 +6,7 @@
  * up to its first '*' (`int*p;` declares, `int:::*` describes).  After the last
  * description tokens begin.
  */
+#include "dlang/decl_int.h"
 #include "dlang/parse_int.h"
 #include "dlang/type_int.h"
 
@@ -200,6 +201,14 @@ static int parse_actions(struct parser *ps, struct d_clausenode *c)
 
 /* ---- clauses ------------------------------------------------------------- */
 
+/* "uint32 x;" is taken for a description, since nothing is a type of that name. */
+static const char *parse_near_type(struct parser *ps, const struct d_clausenode *c)
+{
+	const size_t n = strcspn(c->descs->text, ":, \t");
+	const char *word = arena_strndup(&ps->u->arena, c->descs->text, n);
+	return word != NULL && c->descs->text[n] != ':' ? near_type_name(ps->u, NULL, word) : "";
+}
+
 static int parse_body(struct parser *ps, struct d_clausenode *c)
 {
 	int rc;
@@ -215,7 +224,8 @@ static int parse_body(struct parser *ps, struct d_clausenode *c)
 			c->pred->line = ps->line;
 	} else if ((ps->p >= ps->end || *ps->p != '{') && ps->u->src[ps->u->cur_source].name != NULL) {
 		return d_fail(ps->u, c->line, D_SYNTAX,
-			      "expected predicate and/or actions following probe description");
+			      "expected predicate and/or actions following probe description%s",
+			      parse_near_type(ps, c));
 	}
 	if (ps->p < ps->end && *ps->p == '{')
 		return parse_actions(ps, c);

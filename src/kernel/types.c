@@ -124,6 +124,40 @@ static uint64_t types_find(void *arg, const char *module, uint8_t kind, const ch
 	return id ? k_types_number(t, (uint32_t)i, id) : 0;
 }
 
+/* A name of b's that differs from `name` by a letter or two is one of these; there are ten thousand others. */
+static bool types_look_alike(const char *other, const char *name)
+{
+	const size_t n = strlen(other), wanted = strlen(name);
+
+	return *other == *name && n + 2 >= wanted && wanted + 2 >= n;
+}
+
+static const char *types_near(void *arg, const char *module, uint8_t kind, const char *name)
+{
+	struct k_types *t = arg;
+	const int last = k_types_of_module(t, module);
+	const char **names = NULL, **at = NULL, *ret;
+	uint32_t n = 0, cap = 0;
+
+	/* those of a module, then the kernel's, whose numbers come first in both */
+	for (int i = last; i >= 0; i = i > 0 ? 0 : -1) {
+		const struct btf_type *b;
+
+		for (uint32_t id = t->of[i].btf.first; (b = k_btf_type(&t->of[i].btf, id)); id++) {
+			const char *other = k_btf_text(&t->of[i].btf, b->name_off);
+
+			if (!types_kind_fits(b, kind) || !types_look_alike(other, name))
+				continue;
+			if (!(at = VEC_NEW(names, n, cap)))
+				break;
+			*at = other;
+		}
+	}
+	ret = text_nearest(name, TEXT_NAMES((const char *const *)names, n));
+	mem_free(names);
+	return ret;
+}
+
 /* Enumerator i of an enum; false: there are no more, or b is something else. */
 static bool enum_at(const struct k_btf *btf, const struct btf_type *b, uint32_t i, const char **name, int64_t *value)
 {
@@ -365,6 +399,7 @@ int k_types_open(struct k_types **ret)
 		return -TALLY_ENOMEM;
 	t->ops = (struct d_ktypes){ .arg = t,
 				    .find = types_find,
+				    .near = types_near,
 				    .get = types_get,
 				    .member = types_member,
 				    .constant = types_constant,

@@ -212,6 +212,20 @@ static uint64_t fake_find(void *arg, const char *module, uint8_t kind, const cha
 	return 0;
 }
 
+static const char *fake_near(void *arg, const char *module, uint8_t kind, const char *name)
+{
+	const char *names[NTYPES];
+	size_t n = 0;
+
+	(void)arg;
+	if (module && *module && strcmp(module, "vmlinux") != 0)
+		return NULL;
+	for (uint64_t i = 1; i < NTYPES; i++)
+		if (types[i].type.kind == kind && types[i].type.name && types[i].type.name[0])
+			names[n++] = types[i].type.name;
+	return text_nearest(name, TEXT_NAMES(names, n));
+}
+
 static bool fake_get(void *arg, uint64_t type, struct d_ktype *ret)
 {
 	(void)arg;
@@ -259,6 +273,9 @@ static int fake_symbol(void *arg, const char *module, const char *name, struct d
 	return err_set(why, TALLY_ENOPROBE, "the kernel has no symbol %s", name);
 }
 
-const struct d_ktypes fake_kernel = {
-	.find = fake_find, .get = fake_get, .member = fake_member, .constant = fake_constant, .symbol = fake_symbol
-};
+const struct d_ktypes fake_kernel = { .find = fake_find,
+				      .near = fake_near,
+				      .get = fake_get,
+				      .member = fake_member,
+				      .constant = fake_constant,
+				      .symbol = fake_symbol };
