@@ -760,6 +760,8 @@ BEGIN { exit(0); }'
   has "
                    FUNCTION:NAME
                           :BEGIN   x"
+  _DTRACE_TESTING=t run as_dtrace --on=vm -x flowindent -n 'BEGIN { trace("x"); exit(0); }'
+  grep -qE '^ \| :BEGIN +x' <<<"$output"
 }
 
 @test "a conditional expression may choose between actions" {

@@ -42,10 +42,10 @@ struct an_value {
 void an_header(struct buf *to); /* the line CPU ID FUNCTION:NAME */
 void an_prefix(struct buf *to, uint32_t cpu, uint32_t id, const char *func, const char *name);
 void an_place(struct buf *to, const char *func, const char *name); /* the column FUNCTION:NAME alone */
-/* The same with flowindent: CPU and FUNCTION, the functions indented by `depth` blanks behind an arrow. */
+/* The same with flowindent: CPU, unless unnumbered, and FUNCTION; the functions, indented by `depth` blanks behind an arrow. */
 enum an_flow { AN_FLOW_NONE, AN_FLOW_IN, AN_FLOW_OUT };
-void an_flow_header(struct buf *to);
-void an_flow_prefix(struct buf *to, uint32_t cpu, uint32_t depth, enum an_flow flow, bool syscall, const char *func,
+void an_flow_header(struct buf *to, bool unnumbered);
+void an_flow_prefix(struct buf *to, uint32_t depth, enum an_flow flow, bool syscall, const char *func,
 		    const char *name);
 /* trace() and the symbol statements (which keep their column when quiet). */
 void an_trace(struct buf *to, const struct an_value *v, bool quiet);

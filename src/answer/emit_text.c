@@ -171,9 +171,11 @@ static void text_fire_indented(struct an_emit *e, const struct an_firing *f)
 	if (out && *depth >= 2)
 		*depth -= 2;
 	if (!e->heading)
-		an_flow_header(e->to);
+		an_flow_header(e->to, e->unnumbered);
 	e->heading = true;
-	an_flow_prefix(e->to, f->cpu, *depth,
+	if (!e->unnumbered)
+		buf_printf(e->to, "%3u ", f->cpu);
+	an_flow_prefix(e->to, *depth,
 		       in  ? AN_FLOW_IN :
 		       out ? AN_FLOW_OUT :
 			     AN_FLOW_NONE,

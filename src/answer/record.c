@@ -25,13 +25,14 @@ void an_place(struct buf *to, const char *func, const char *name)
 	buf_printf(to, "%*s%s:%s ", pad > 0 ? pad : 0, "", func, name);
 }
 
-void an_flow_header(struct buf *to)
+void an_flow_header(struct buf *to, bool unnumbered)
 {
-	buf_printf(to, "%3s %-41s\n", "CPU", "FUNCTION");
+	if (!unnumbered)
+		buf_printf(to, "%3s ", "CPU");
+	buf_printf(to, "%-41s\n", "FUNCTION");
 }
 
-void an_flow_prefix(struct buf *to, uint32_t cpu, uint32_t depth, enum an_flow flow, bool syscall, const char *func,
-		    const char *name)
+void an_flow_prefix(struct buf *to, uint32_t depth, enum an_flow flow, bool syscall, const char *func, const char *name)
 {
 	static const char *const arrows[][2] = {
 		[AN_FLOW_NONE] = { " | ", " | " },
@@ -41,7 +42,7 @@ void an_flow_prefix(struct buf *to, uint32_t cpu, uint32_t depth, enum an_flow f
 	int room = 41 - (int)(depth < 1000 ? depth : 1000) - (int)strlen(arrows[flow][syscall]);
 	size_t start;
 
-	buf_printf(to, "%3u %*s%s", cpu, depth < 1000 ? (int)depth : 1000, "", arrows[flow][syscall]);
+	buf_printf(to, "%*s%s", depth < 1000 ? (int)depth : 1000, "", arrows[flow][syscall]);
 	start = to->n;
 	buf_puts(to, func);
 	if (flow == AN_FLOW_NONE)
