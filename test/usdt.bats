@@ -302,6 +302,67 @@ tally: libraries that were loaded later have other args[] than clauses were comp
   [ "$status" -eq 1 ] && has 'usdt: no process has static probes of a provider "nosuchapp*" now, and no provider is called so'
 }
 
+# The kernel tells root alone which programs begin.
+needs_programs_told() {
+  needs_uprobes
+  [ "$(id -u)" -eq 0 ] || skip "who may not be told which programs begin"
+  run trace -Z -c true -n 'nosuchapp*:::idle { @ = count(); }'
+  [[ $output != *"only programs that a process runs already are probed"* ]] || skip "$output"
+}
+
+@test "a pattern without a process id fires in processes that begin later, from their first firing on, each under its own id" {
+  needs_programs_told
+  build -O2
+  printf '%s\n' "$APP 10" "$APP 20" "cp $APP copy" './copy 5' "cp /bin/true copy" "./copy 6" "cp $APP other; mv other copy" "./copy 7" >go.sh
+  run trace -Z -x aggsortkey -c 'sh go.sh' -n 'int wrong; myapp*:::request-start { @[probemod, arg0 <= 5] = count(); @b = sum(arg0); @s[copyinstr(arg1)] = count(); }' \
+    -n 'myapp*:::request-start /probeprov != strjoin("myapp", lltostr(pid))/ { wrong++; }' -n 'myapp*:::idle { @i = count(); }' \
+    -n 'END { printa("%s %d %@d\n", @); printa("%@d\n", @b); printa("%@d\n", @i); printf("%d\n", wrong); printa("%s %@d\n", @s); }'
+  said 0 "somebody looks
+10 requests
+somebody looks
+20 requests
+somebody looks
+5 requests
+somebody looks
+7 requests
+app 0 20
+app 1 10
+copy 0 2
+copy 1 10
+$((55 + 210 + 15 + 28))
+8
+0
+/page/0 12
+/page/1 16
+/page/2 14"
+}
+
+@test "each of many short processes fires, and the command of -c is one of them" {
+  needs_programs_told
+  build -O2
+  printf 'i=0; while [ $i -lt 200 ]; do %s 3 >/dev/null; i=$((i + 1)); done\n' "$APP" >many.sh
+  run trace -Z -c 'sh many.sh' -n 'myapp*:::request-start { n++; } END { printf("%d\n", n); }'
+  said 0 600
+  run trace -c "$APP 7" -n 'myapp*:::request-start { n++; } END { printf("%d\n", n); }'
+  said 0 "7 requests
+7"
+}
+
+@test "who waits for programs holds none of them up when it is stopped or killed" {
+  needs_programs_told
+  build -O2
+  "$TALLY" trace -x quiet -Z -n 'myapp*:::idle { @ = count(); } tick-1ms { printf("on\n"); }' >on 3>&- &
+  tracer=$!
+  until grep -q on on; do kill -0 $tracer || break; done
+  kill -STOP $tracer
+  run "$APP" 3
+  said 0 "3 requests" # it began without its probes
+  kill -9 $tracer
+  wait $tracer || [ $? -eq 137 ]
+  run "$APP" 4
+  said 0 "4 requests"
+}
+
 @test "-G makes an object file that links, without an executable stack" {
   build -O2
   cc -O2 -c app.c

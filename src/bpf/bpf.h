@@ -273,6 +273,7 @@ struct img_rows {
 	struct {
 		uint32_t off, bytes; /* bytes 0: the row has no such text */
 	} text[BS_PROBENAME + 1];
+	uint32_t digits; /* where it says how long the provider's name is before the process id; 0: nowhere */
 	uint32_t operands, noperands;
 	uint32_t *clause, nclauses; /* of the program, in the order of a row's epids */
 };
@@ -394,13 +395,14 @@ struct bpf_probe {
 	const struct syscall_row *call; /* IMG_ENTRY, IMG_RETURN */
 	const struct bpf_point *point;  /* IMG_POINT: a program for each */
 	uint32_t npoints;
-	uint32_t pid; /* IMG_USER_*: of which process */
+	uint32_t pid; /* IMG_USER_*: of which process; 0: of whichever, and prov ends in a star for its id */
 	/* the cookies of its places are cookie, cookie + 1 ... in each class for itself */
 	const struct bpf_place *place;
 	uint32_t cookie;
 	bool is_later; /* IMG_USER_*: it never fires itself, and its class has room for ROWS_LATER places more */
 };
 enum { ROWS_LATER = 8192 };
+enum { PROBEPROV_DIGITS = 8 }; /* room for a process id behind the name of a provider: PID_MAX_LIMIT has seven */
 
 #define SPECS_MOST 65535u
 struct bpf_opts {

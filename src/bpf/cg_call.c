@@ -114,6 +114,10 @@ static void row_plan(struct cg *g, const struct d_clause *const *clause, uint32_
 		at += g->row.text[which].bytes;
 	}
 	if (cg_is_user(g)) {
+		if (g->row.text[BS_PROBEPROV].bytes) {
+			g->row.digits = at;
+			at += 8;
+		}
 		g->row.n = 0;
 		for (uint32_t i = 0; i < g->o->nprobes; i++) {
 			const struct bpf_probe *p = &g->o->probe[i];
@@ -135,6 +139,19 @@ static void row_plan(struct cg *g, const struct d_clause *const *clause, uint32_
 	g->row.bytes = at;
 }
 
+/* The text of a probe, of whichever process without the star. Where its id goes, if it is one: else 0. */
+static uint64_t row_describe_text(uint8_t *to, uint32_t bytes, const char *s, bool is_any)
+{
+	size_t n = strlen(s);
+
+	if (is_any && n && s[n - 1] == '*')
+		n--;
+	if (is_any && bytes >= PROBEPROV_DIGITS && n > bytes - PROBEPROV_DIGITS)
+		n = bytes - PROBEPROV_DIGITS;
+	memcpy(to, s, n < bytes - 1 ? n : bytes - 1);
+	return is_any ? n : 0;
+}
+
 /* What a row has whatever its clauses are. who: of a place the process, of a system call whether it is of the second half. */
 static void row_describe(const struct img_rows *r, uint8_t *row, const struct bpf_probe *p, uint32_t who)
 {
@@ -142,9 +159,12 @@ static void row_describe(const struct img_rows *r, uint8_t *row, const struct bp
 	memcpy(row + CG_ROW_COMPAT, &who, sizeof(who));
 	for (uint32_t which = BS_PROBEPROV; which <= BS_PROBENAME; which++)
 		if (r->text[which].bytes) {
-			const char *s = probe_text(p, which);
+			const uint64_t digits =
+				row_describe_text(row + r->text[which].off, r->text[which].bytes, probe_text(p, which),
+						  which == BS_PROBEPROV && r->digits && !p->pid);
 
-			memcpy(row + r->text[which].off, s, strnlen(s, r->text[which].bytes - 1));
+			if (digits)
+				memcpy(row + r->digits, &digits, sizeof(digits));
 		}
 }
 
@@ -357,6 +377,41 @@ void cg_row_epid(struct cg *g, uint8_t to)
 	row_load(g, to, CG_ROW_EPID + 4 * g->epid);
 }
 
+bool cg_row_has_digits(const struct cg *g, uint32_t which)
+{
+	return which == BS_PROBEPROV && g->row.digits && cg_user_has_any(g);
+}
+
+/* The process id, which is in R0, behind the provider's name: as text in one word, its first digit lowest. */
+static void row_text_digits(struct cg *g, struct cg_at at, uint32_t n)
+{
+	uint32_t none = cg_label(g), end = cg_label(g);
+
+	cg_ins(g, I_LOAD(DW, R1, R10, FP_CALL));
+	cg_ins(g, I_LOAD(DW, R3, R1, (int16_t)g->row.digits));
+	cg_jcc(g, I_JMP_IMM(JEQ, R3, 0, 0), none);
+	cg_jcc(g, I_JMP_IMM(JGT, R3, (int32_t)(n - PROBEPROV_DIGITS), 0), none);
+	cg_ins(g, I_ALU_REG(ADD, R3, at.base));
+	cg_imm(g, R2, 0);
+	for (int i = 0; i < PROBEPROV_DIGITS - 1; i++) {
+		cg_mov(g, R1, R0);
+		cg_ins(g, I_ALU_IMM(DIV, R0, 10));
+		cg_mov(g, R5, R0);
+		cg_ins(g, I_ALU_IMM(MUL, R5, 10));
+		cg_ins(g, I_ALU_REG(SUB, R1, R5));
+		cg_ins(g, I_ALU_IMM(ADD, R1, '0'));
+		cg_ins(g, I_ALU_IMM(LSH, R2, 8));
+		cg_ins(g, I_ALU_REG(OR, R2, R1));
+		cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), end);
+	}
+	cg_put(g, end);
+	for (int i = 0; i < PROBEPROV_DIGITS - 1; i++) { /* the verifier has no words across the words of the stack */
+		cg_ins(g, I_STORE(B, R3, at.off + i, R2));
+		cg_ins(g, I_ALU_IMM(RSH, R2, 8));
+	}
+	cg_put(g, none);
+}
+
 bool cg_row_text(struct cg *g, uint32_t which, struct cg_at at, uint32_t n)
 {
 	const uint32_t bytes = g->row.text[which].bytes, from = g->row.text[which].off;
@@ -371,6 +426,8 @@ bool cg_row_text(struct cg *g, uint32_t which, struct cg_at at, uint32_t n)
 			cg_imm(g, R2, 0);
 		cg_ins(g, I_STORE(DW, at.base, at.off + (int32_t)k, R2));
 	}
+	if (cg_row_has_digits(g, which))
+		row_text_digits(g, at, (n + 7) & ~7u);
 	return true;
 }
 

@@ -227,6 +227,7 @@ void cg_row_clause(struct cg *g, uint32_t end);
 void cg_row_id(struct cg *g, uint8_t to);
 void cg_row_epid(struct cg *g, uint8_t to);
 bool cg_row_text(struct cg *g, uint32_t which, struct cg_at at, uint32_t n); /* false: it is the same for all probes */
+bool cg_row_has_digits(const struct cg *g, uint32_t which);                  /* then that wants the process id in R0 */
 void cg_call_begin(struct cg *g, uint32_t out);
 void cg_call_arg(struct cg *g, unsigned n);
 void cg_call_errno(struct cg *g);
@@ -273,6 +274,7 @@ void cg_pid(struct cg *g);             /* cg_ops.c: R0 = the process */
 extern const struct bpf_regs cg_regs_x86_64, cg_regs_aarch64;
 void cg_user_operands(uint8_t *to, const struct bpf_place *p);
 void cg_user_begin(struct cg *g, uint32_t leave);
+bool cg_user_has_any(const struct cg *g); /* places of the program are of whichever process comes there */
 void cg_user_take_scratch(struct cg *g, bool whole, uint32_t leave);
 void cg_user_give_back(struct cg *g);
 void cg_user_arg(struct cg *g, unsigned n);

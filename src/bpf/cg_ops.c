@@ -756,6 +756,8 @@ static void op_olit(struct cg *g, const struct ir_ins *i)
 
 static void op_obuiltin(struct cg *g, const struct ir_ins *i)
 {
+	if (i->x != BS_EXECNAME && cg_has_rows(g) && !g->in_error && cg_row_has_digits(g, i->x))
+		cg_pid(g);
 	if (i->x != BS_EXECNAME && cg_has_rows(g) && !g->in_error &&
 	    cg_row_text(g, i->x, cg_obj(g, i->o, i->O, R4), i->s))
 		return;

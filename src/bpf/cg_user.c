@@ -5,7 +5,8 @@
  * calls are, and share the table's rows with them (cg_call.c).  Which row a firing is for says the cookie of its place.  A row has
  * beside that of a system call:
  *
- *	u32 pid        in place of compat: the process that is meant
+ *	u32 pid        in place of compat: the process that is meant; 0: whichever comes there
+ *	u64 digits     if clauses ask for probeprov: how long the provider's name is, behind which the process id goes; 0: it is all there
  *	operands[]     of a place: where each argument lies
  *
  * Arguments of a function are registers, and then words of its stack.  Those of a place are read as its row says: an operand has
@@ -82,6 +83,14 @@ static uint32_t user_only_process(const struct cg *g)
 	return pid <= INT32_MAX ? pid : 0;
 }
 
+bool cg_user_has_any(const struct cg *g)
+{
+	for (uint32_t i = 0; i < g->o->nprobes; i++)
+		if (g->o->probe[i].cls == g->probe->cls && !g->o->probe[i].pid)
+			return true;
+	return false;
+}
+
 /* FP_CALL = the row of this place, if the process is the one that is meant, or one that it forked where those are, too. */
 void cg_user_begin(struct cg *g, uint32_t leave)
 {
@@ -108,8 +117,11 @@ void cg_user_begin(struct cg *g, uint32_t leave)
 	cg_ins(g, I_LOAD(W, R9, R8, CG_ROW_PID));
 	cg_ins(g, I_LOAD(DW, R0, R10, FP_WHO));
 	cg_ins(g, I_ALU_IMM(RSH, R0, 32));
+	if (cg_user_has_any(g))
+		cg_jcc(g, I_JMP_IMM(JEQ, R9, 0, 0), ours);
 	if (!g->o->follow_forks) {
 		cg_jcc(g, I_JMP_REG(JNE, R0, R9, 0), leave);
+		cg_put(g, ours);
 		return;
 	}
 	cg_jcc(g, I_JMP_REG(JEQ, R0, R9, 0), ours);

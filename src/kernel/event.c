@@ -341,6 +341,8 @@ int k_enable(struct k_run *k, struct err *e)
 	if (rc == 0)
 		rc = holds_enable(k, e); /* first: its guard may not have the links of places, which would outlive us */
 	if (rc == 0)
+		rc = programs_enable(k, e); /* the same */
+	if (rc == 0)
 		rc = places_enable(k, e); /* they take the longest: what the others set off is seen there */
 	if (rc == 0)
 		rc = points_enable(k, e);
@@ -367,6 +369,7 @@ int k_disable(struct k_run *k)
 	k->enabled = false;
 	timers_set(k, false);
 	points_disable(k);
+	programs_disable(k);
 	holds_disable(k);
 	places_disable(k);
 	holds_end(k);

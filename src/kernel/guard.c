@@ -15,21 +15,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "kernel/kernel.h"
+#include "kernel/kernel_int.h"
 
 static const int deaf_to[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
 
 /* They are blocked when it starts; those that came meanwhile are forgotten here. */
-static void stand_guard(int fd, void (*undo)(void *arg), void *arg)
+static void stand_guard(int fd, void (*work)(void *arg, int fd), void *arg)
 {
-	char byte;
-
 	for (size_t i = 0; i < COUNT(deaf_to); i++)
 		(void)signal(deaf_to[i], SIG_IGN);
 	(void)setsid();
-	while (read(fd, &byte, 1) < 0 && errno == EINTR)
-		;
-	undo(arg);
+	work(arg, fd);
 	_exit(0);
 }
 
@@ -48,7 +44,7 @@ static int fork_deaf(void)
 	return pid;
 }
 
-int k_guard_start(struct k_guard *g, void (*undo)(void *arg), void *arg, struct err *e)
+int guard_start_work(struct k_guard *g, void (*work)(void *arg, int fd), void *arg, struct err *e)
 {
 	int fd[2], pid, no;
 
@@ -58,7 +54,7 @@ int k_guard_start(struct k_guard *g, void (*undo)(void *arg), void *arg, struct 
 	no = errno;
 	if (pid == 0) {
 		close(fd[1]);
-		stand_guard(fd[0], undo, arg);
+		stand_guard(fd[0], work, arg);
 	}
 	close(fd[0]);
 	if (pid < 0) {
@@ -67,6 +63,28 @@ int k_guard_start(struct k_guard *g, void (*undo)(void *arg), void *arg, struct 
 	}
 	*g = (struct k_guard){ .pid = pid, .fd = fd[1] };
 	return 0;
+}
+
+struct guard_undo {
+	void (*undo)(void *arg);
+	void *arg;
+};
+
+static void guard_undo_at_end(void *arg, int fd)
+{
+	const struct guard_undo *u = arg;
+	char byte;
+
+	while (read(fd, &byte, 1) < 0 && errno == EINTR)
+		;
+	u->undo(u->arg);
+}
+
+int k_guard_start(struct k_guard *g, void (*undo)(void *arg), void *arg, struct err *e)
+{
+	struct guard_undo u = { undo, arg };
+
+	return guard_start_work(g, guard_undo_at_end, &u, e);
 }
 
 void k_guard_end(struct k_guard *g)

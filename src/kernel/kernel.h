@@ -115,6 +115,17 @@ uint32_t k_points_refused(const struct k_run *k); /* the same of functions of th
 int k_hold_at(struct k_run *k, uint32_t pid, const struct k_places *at, struct err *e);
 bool k_held(struct k_run *k, uint32_t *pid, uint32_t *of); /* the next one, for that `pid`; false: there is none */
 void k_held_go_on(struct k_run *k, uint32_t pid);
+/* From k_enable() on, who executes a file waits until it was looked at, the first time: `wanted`, which another process with a copy of our memory
+ * calls, says whether we want to. The fd is the answer's to close. -TALLY_EPERM, -TALLY_ENOTSUP: the kernel does not tell us. */
+struct k_program {
+	int fd; /* its file; or -1 */
+	uint32_t number;
+	char path[4096];
+};
+int k_programs_watch(struct k_run *k, bool (*wanted)(void *arg, int fd), void *arg, struct err *e);
+bool k_program_begins(struct k_run *k, struct k_program *ret); /* the next one that is wanted; false: there is none */
+void k_program_go_on(struct k_run *k, const struct k_program *program);
+void k_detach_places(struct k_run *k, int fd); /* those of that file's descriptor */
 /* Firings of a program that the kernel left out, since the program was running on that CPU already. */
 uint64_t k_missed(const struct k_run *k, uint32_t prog);
 int k_enable(struct k_run *k, struct err *e); /* all that is attached; then checks that each pinned event counts */
@@ -280,6 +291,12 @@ struct k_file_state {
 	uint64_t written_ns, tick_ns; /* last written to in the tick that began then, or before */
 	uint64_t born_ns;             /* 0: not known */
 };
+/* Which file it is, and with which contents. */
+struct k_file_id {
+	uint64_t dev, inode;
+	int64_t size, mtime_ns;
+};
+bool k_file_id(int fd, struct k_file_id *ret);      /* false: it can't be asked; then all is 0 */
 bool k_file_look(int fd, struct k_file_state *ret); /* false: it can't be asked */
 /* Effective user id of a process. False: there is no such process. */
 bool k_task_user(uint32_t pid, uint32_t *uid);

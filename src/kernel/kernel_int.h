@@ -170,6 +170,15 @@ void holds_disable(struct k_run *k); /* begins it, holds_end() waits for it */
 void holds_end(struct k_run *k);
 void holds_close(struct k_run *k);
 
+/* ---- program.c ------------------------------------------------------------------- */
+struct run_programs;
+int programs_enable(struct k_run *k, struct err *e);
+void programs_disable(struct k_run *k);
+void programs_close(struct k_run *k);
+
+/* ---- guard.c: a process that works until its pipe ends, which is when this one does; its end of the pipe is fd ---- */
+int guard_start_work(struct k_guard *g, void (*work)(void *arg, int fd), void *arg, struct err *e);
+
 /* ---- timers (timer.c) ------------------------------------------------------------- */
 struct run_timer {
 	int fd;
@@ -233,7 +242,8 @@ struct k_run {
 	int thread_count; /* a program that watches switches of threads; -1: none */
 	struct run_places *places;
 	uint32_t nplaces, cap_places;
-	struct run_holds *holds; /* NULL: none */
+	struct run_holds *holds;       /* NULL: none */
+	struct run_programs *programs; /* NULL: nobody waits for them */
 	bool enabled;
 	struct run_timer *timer;
 	uint32_t ntimers, cap_timers;

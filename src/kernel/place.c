@@ -246,6 +246,15 @@ int places_arm(struct run_places *g, struct err *e)
 	return g->p.n == n ? 0 : places_attach(g, n, g->p.n - n, e);
 }
 
+void k_detach_places(struct k_run *k, int fd)
+{
+	for (uint32_t i = 0; i < k->nplaces; i++)
+		if (k->places[i].p.fd == fd) {
+			places_detach(&k->places[i]);
+			k->places[i].p.n = k->places[i].p.nrefused = 0; /* k_enable_places() finds nothing to do */
+		}
+}
+
 int places_enable(struct k_run *k, struct err *e)
 {
 	int rc = 0;

@@ -95,6 +95,7 @@ void k_close(struct k_run *k)
 	k_tasks_close(k->tasks);
 	timers_close(k);
 	holds_close(k);
+	programs_close(k);
 	places_close(k);
 	points_close(k);
 	events_close(k);

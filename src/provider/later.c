@@ -7,9 +7,12 @@
  *
  * A file is new if its path and inode are none of those that were looked at.  A library that is unloaded and loaded again is the same
  * file, whose places are armed still.
+ *
+ * A description of whichever process waits for programs that begin (kernel/program.c): each is looked at before its process runs it.
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "provider/provider_int.h"
 
@@ -33,9 +36,11 @@ static void later_define(struct arena *a, struct probe *in, const struct d_probe
 	uint32_t pid;
 	const char *digits = user_process_of(d->prov, &pid);
 
-	if (!digits || user_is_pattern(d->prov) || user_is_pattern(d->name))
+	const size_t fixed = strcspn(d->prov, "*?[\\"); /* myapp*: whichever process */
+
+	if (user_is_pattern(d->name) || (user_is_pattern(d->prov) ? strcmp(d->prov + fixed, "*") != 0 : !digits))
 		return;
-	in->def_prov = arena_strndup(a, d->prov, (size_t)(digits - d->prov));
+	in->def_prov = arena_strndup(a, d->prov, digits ? (size_t)(digits - d->prov) : fixed);
 	in->def_name = d->name;
 }
 
@@ -178,6 +183,21 @@ static int later_add(void *arg, uint32_t id)
 	return f->found(f->arg, f->w, f->file, id);
 }
 
+/* The descriptions of that process that mean the file. */
+static int later_match_file(struct probes *t, uint32_t pid, const struct user_file *f, struct later_found *to,
+			    struct err *why)
+{
+	int rc = 0;
+
+	to->file = f;
+	for (const struct user_wait *w = probes_waits(t); w && rc >= 0; w = w->next) {
+		to->w = w;
+		if (w->pid == pid && user_file_is(f, w->d.mod))
+			rc = w->prov->match_file(t, w, f, later_add, to, why);
+	}
+	return rc < 0 ? rc : 0;
+}
+
 int probes_look_again(struct probes *t, uint32_t pid, uint32_t in,
 		      int (*found)(void *arg, const struct user_wait *w, const struct user_file *f, uint32_t id),
 		      void *arg, struct err *why)
@@ -194,17 +214,104 @@ int probes_look_again(struct probes *t, uint32_t pid, uint32_t in,
 	for (uint32_t i = from; i < look.p->nlate; i++) {
 		struct user_file *f = look.p->late[i];
 
-		if (!user_file_open(f, in) || !user_code_is_ours(f))
-			continue;
-		for (const struct user_wait *w = probes_waits(t); w; w = w->next) {
-			struct later_found to = { w, f, found, arg };
-
-			if (w->pid != pid || !user_file_is(f, w->d.mod))
-				continue;
-			rc = w->prov->match_file(t, w, f, later_add, &to, why);
-			if (rc < 0)
-				return rc;
-		}
+		if (user_file_open(f, in) && user_code_is_ours(f) &&
+		    (rc = later_match_file(t, pid, f, &(struct later_found){ .found = found, .arg = arg }, why)) < 0)
+			return rc;
 	}
 	return 0;
+}
+
+/* ---- programs that begin ----------------------------------------------------------------- */
+
+/* The process that stands for whichever: it keeps their files. */
+static struct user_process *later_anybody(struct probes *t)
+{
+	struct user_processes *all = probes_processes(t);
+	struct user_process *p = later_process(t, 0), **slot;
+
+	if (p || !(p = arena_alloc(probes_arena(t), sizeof(*p))))
+		return p;
+	slot = VEC_NEW(all->v, all->n, all->cap);
+	if (slot)
+		*slot = p;
+	return slot ? p : NULL;
+}
+
+/* The file of that id among those of all processes; NULL: it is not known. */
+static struct user_file *later_known(struct probes *t, const struct user_file *f)
+{
+	const struct user_processes *all = probes_processes(t);
+
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct user_process *p = all->v[i];
+
+		for (uint32_t k = 0; k < p->nfiles; k++)
+			if (user_file_is_same(&p->file[k], f))
+				return &p->file[k];
+		for (uint32_t k = 0; k < p->nlate; k++)
+			if (user_file_is_same(p->late[k], f))
+				return p->late[k];
+	}
+	return NULL;
+}
+
+/* Keeps a copy of it; NULL: no memory. */
+static struct user_file *later_keep(struct probes *t, const struct user_file *f)
+{
+	struct user_process *p = later_anybody(t);
+	struct user_file *kept = arena_alloc(probes_arena(t), sizeof(*kept)),
+			 **slot = p && kept ? VEC_NEW(p->late, p->nlate, p->cap_late) : NULL;
+
+	if (!slot)
+		return NULL;
+	*kept = *f;
+	*slot = kept;
+	return kept;
+}
+
+int probes_look_at(struct probes *t, int fd, const char *path, void (*outdated)(void *arg, const struct user_file *f),
+		   int (*found)(void *arg, const struct user_wait *w, const struct user_file *f, uint32_t id),
+		   void *arg, struct err *why)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	struct user_file f = { .fd = fd, .is_program = true, .path = arena_strdup(probes_arena(t), path) }, *known;
+
+	f.mod = arena_strndup(probes_arena(t), name, strcspn(name, " "));
+	(void)k_file_id(fd, &f.id);
+	known = later_known(t, &f);
+	if (known && known->id.size == f.id.size && known->id.mtime_ns == f.id.mtime_ns) {
+		close(fd);
+		return 0;
+	}
+	for (; known; known = later_known(t, &f)) {
+		outdated(arg, known);
+		known->id = (struct k_file_id){ 0 };
+	}
+	known = f.path && f.mod ? later_keep(t, &f) : NULL;
+	if (!known) {
+		close(fd);
+		return err_oom(why);
+	}
+	if (sym_code_open(&known->code, fd) < 0 || !user_code_is_ours(known))
+		return 0;
+	return later_match_file(t, 0, known, &(struct later_found){ .found = found, .arg = arg }, why);
+}
+
+bool probes_wait_for(struct probes *t, int fd)
+{
+	struct user_file f = { .fd = fd };
+	bool is_meant = k_file_id(fd, &f.id) && later_known(t, &f);
+
+	if (is_meant)
+		return true;
+	if (sym_code_open(&f.code, fd) == 0 && user_code_is_ours(&f))
+		for (const struct user_wait *w = probes_waits(t); w && !is_meant; w = w->next)
+			for (uint32_t i = 0; i < f.code->nnotes && !w->pid && !is_meant; i++)
+				is_meant = text_glob(w->d.prov, f.code->note[i].prov);
+	sym_code_close(f.code);
+	f.code = NULL;
+	f.fd = -1;
+	if (is_meant)
+		(void)later_keep(t, &f); /* it may be overwritten, and is meant again then */
+	return is_meant;
 }

@@ -65,7 +65,7 @@ bool user_file_open(struct user_file *f, uint32_t pid)
 		close(f->fd);
 		f->fd = -1;
 	}
-	return f->fd >= 0;
+	return f->fd >= 0 && k_file_id(f->fd, &f->id);
 }
 
 void user_file_close(struct user_file *f)

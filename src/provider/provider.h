@@ -36,8 +36,9 @@ enum prov_arm {
 
 /* A file that a process maps executable. */
 struct user_file {
-	uint64_t inode;
-	int fd; /* kept open */
+	uint64_t inode; /* as the mapping tells it */
+	int fd;         /* kept open */
+	struct k_file_id id;
 	const char *path, *mod;
 	bool is_program;
 	struct sym_code *code;
@@ -45,7 +46,7 @@ struct user_file {
 /* Where in a process a probe is; it may be at several places of a file. */
 struct user_place {
 	const struct user_place *next;
-	uint32_t pid;
+	uint32_t pid; /* 0: whichever comes there */
 	const struct user_file *file;
 	uint64_t offset, semaphore; /* in the file; semaphore 0: none */
 	bool by_pattern;            /* nobody asked for it in particular */
@@ -104,7 +105,8 @@ struct prov_opts {
 	bool vm;           /* programs run in the vm, where nothing of this machine fires */
 	struct hv_transport *transport; /* to a hypervisor: --on power, batoka ...; NULL: none */
 	struct sun4v_client *sun4v;     /* its guest, when it is sun4v's; else NULL */
-	/* Processes may not run their own code yet (the command of -c): called before one is looked at. 0, or negative with words. */
+	/* Processes may not run their own code yet (the command of -c): called before one is looked at, or, with 0, all are. 0, or negative with
+	 * words. */
 	int (*process_ready)(void *arg, uint32_t pid, struct err *why);
 	void *process_arg;
 	enum k_functions functions; /* how the kernel's are to be probed */
@@ -188,6 +190,10 @@ void probes_close(struct probes *t);
 /* What a script's own pragmas say comes when the table is open already, and before names are looked up. */
 void probes_set(struct probes *t, uint64_t cpc_min, bool cpc_exclusive, enum k_functions functions,
 		enum prov_waits waits);
+static inline bool probe_is_any(const struct probe *p) /* it is of whichever process comes to its places */
+{
+	return p->place && !p->place->pid;
+}
 const struct probe *probes_get(const struct probes *t, uint32_t id); /* NULL past the last */
 uint32_t probes_count(const struct probes *t);                       /* ids are 1 .. count */
 /* A description, globs and all, as the compiler's callback wants it (d_env.probes). */
@@ -233,7 +239,7 @@ int prov_counter(struct probes *t, const char *text, struct prov_count *ret, str
 struct user_wait {
 	const struct user_wait *next;
 	const struct provider *prov;
-	uint32_t pid;
+	uint32_t pid; /* 0: whichever; it waits for programs that begin */
 	const char *prov_name;
 	struct d_probedesc d;
 	uint32_t stand_in
@@ -247,6 +253,13 @@ bool probes_loader(struct probes *t, uint32_t pid, const struct user_file **file
 int probes_look_again(struct probes *t, uint32_t pid, uint32_t in,
 		      int (*found)(void *arg, const struct user_wait *w, const struct user_file *f, uint32_t id),
 		      void *arg, struct err *why);
+/* Some process begins to run the program of descriptor fd, which is taken over: as above, for descriptions of whichever process. Before
+ * that, outdated() is called for that file as it was known, if its contents have changed: its places are no more where they were. */
+int probes_look_at(struct probes *t, int fd, const char *path, void (*outdated)(void *arg, const struct user_file *f),
+		   int (*found)(void *arg, const struct user_wait *w, const struct user_file *f, uint32_t id),
+		   void *arg, struct err *why);
+/* Whether that program has a static probe that such a description means, or had one before. */
+bool probes_wait_for(struct probes *t, int fd);
 const char *stab_text(unsigned stab); /* "Evolving" */
 const char *dep_text(unsigned dep);   /* "Common" */
 

@@ -93,6 +93,10 @@ void user_process_close(struct user_process *p);
 /* Opens a file that process pid maps; false: it can't be read, or is no ELF file. */
 bool user_file_open(struct user_file *f, uint32_t pid);
 void user_file_close(struct user_file *f);
+static inline bool user_file_is_same(const struct user_file *a, const struct user_file *b)
+{
+	return a->id.dev == b->id.dev && a->id.inode == b->id.inode;
+}
 /* Whether a file that the process maps later may be meant: any of a pattern, or one that is not there. */
 bool user_may_come(const struct user_process *p, const struct d_probedesc *d);
 /* Has the description wait, of which so many probes were found (or what was wrong): probes of the kinds (bit i: ARM_USER_ENTRY + i) that stand for those that come are added. */

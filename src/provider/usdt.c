@@ -10,6 +10,9 @@
  *
  * PROVIDERpid may be a pattern of several processes: `myapp*`.  Then all processes are looked at that run when the script is compiled,
  * each of their files once; but only where no other provider has such a name, since that look takes milliseconds for each file.
+ * A pattern that any process id matches stands for places of files, whichever process comes to them: so processes that begin later fire
+ * them, too, and need no look.  Such a probe is one for all processes, and probeprov is made when it fires, of the provider's name and the process id.  Files that no
+ * process mapped before are looked at when they are executed (later.c).  A list has a probe for each process.
  */
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +60,16 @@ struct usdt_match {
 	void *arg;
 	struct err *why;
 	int found;
+	bool may_be_any; /* a pattern of process ids stands for places of files */
 };
+
+/* Whether the description is about whichever process: its pattern matches the provider's name with any process id behind it. */
+static bool usdt_is_any(const struct usdt_match *m, const char *prov)
+{
+	const size_t n = strlen(m->d->prov);
+
+	return m->may_be_any && n && m->d->prov[n - 1] == '*' && text_glob(m->d->prov, prov);
+}
 
 /* query__start: query-start */
 static void usdt_name(const char *name, char to[static NAME_MOST])
@@ -73,10 +85,10 @@ static void usdt_name(const char *name, char to[static NAME_MOST])
 	to[n] = '\0';
 }
 
-static bool usdt_place_is_there(const struct probe *p, uint64_t offset)
+static bool usdt_place_is_there(const struct probe *p, const struct user_file *f, uint64_t offset)
 {
 	for (const struct user_place *at = p->place; at; at = at->next)
-		if (at->offset == offset)
+		if (at->offset == offset && user_file_is_same(at->file, f))
 			return true;
 	return false;
 }
@@ -86,21 +98,25 @@ static int usdt_make(struct usdt_match *m, const struct user_file *f, const stru
 {
 	struct arena *a = probes_arena(m->t);
 	struct user_place *place;
+	const bool is_any = usdt_is_any(m, note->prov);
 	char prov[NAME_MOST + 16];
 	const char *kept;
 	struct probe *p;
 	int rc;
 
-	snprintf(prov, sizeof(prov), "%.*s%u", (int)NAME_MOST, note->prov, m->p->pid);
+	if (is_any)
+		snprintf(prov, sizeof(prov), "%.*s*", (int)NAME_MOST, note->prov);
+	else
+		snprintf(prov, sizeof(prov), "%.*s%u", (int)NAME_MOST, note->prov, m->p->pid);
 	kept = arena_strdup(a, prov);
 	p = kept ? probes_add_of(m->t, &prov_usdt, kept, f->mod, func, name) : NULL;
 	if (!p)
 		return err_oom(m->why);
-	if (!usdt_place_is_there(p, note->offset)) {
+	if (!usdt_place_is_there(p, f, note->offset)) {
 		place = arena_alloc(a, sizeof(*place));
 		if (!place)
 			return err_oom(m->why);
-		*place = (struct user_place){ .pid = m->p->pid,
+		*place = (struct user_place){ .pid = is_any ? 0 : m->p->pid,
 					      .file = f,
 					      .offset = note->offset,
 					      .semaphore = note->semaphore,
@@ -125,6 +141,8 @@ static bool usdt_is_named(const struct usdt_match *m, const struct sym_note *not
 
 	if (m->pattern)
 		return text_glob(m->pattern, note->prov);
+	if (usdt_is_any(m, note->prov))
+		return true;
 	snprintf(prov, sizeof(prov), "%.*s%u", (int)NAME_MOST, note->prov, m->p->pid);
 	return text_glob(m->d->prov, prov);
 }
@@ -230,12 +248,16 @@ static int usdt_match_later(struct probes *t, const struct user_wait *w, const s
 			    int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
 {
 	struct user_process p = { .pid = w->pid };
-	struct usdt_match m = { .t = t, .p = &p, .d = &w->d, .add = add, .arg = arg, .why = why };
+	struct usdt_match m = {
+		.t = t, .p = &p, .d = &w->d, .add = add, .arg = arg, .why = why, .may_be_any = !w->pid
+	};
 	char pattern[NAME_MOST];
 	uint32_t pid;
 
-	m.pattern = pattern;
-	return usdt_cut_process(&w->d, pattern, &pid) ? usdt_match_file(&m, f) : 0;
+	if (w->pid && !usdt_cut_process(&w->d, pattern, &pid))
+		return 0;
+	m.pattern = w->pid ? pattern : NULL;
+	return usdt_match_file(&m, f);
 }
 
 /* ---- all processes -------------------------------------------------------------------------- */
@@ -291,11 +313,14 @@ static bool usdt_is_ours_alone(const char *prov)
 
 static int usdt_match_all(struct usdt_match *m)
 {
+	const struct prov_opts *o = probes_opts(m->t);
 	struct usdt_search s = { .m = m };
 	uint32_t *pid = NULL, n = 0;
-	int rc = k_task_pids(&pid, &n);
+	int rc = o->process_ready ? o->process_ready(o->process_arg, 0, m->why) : 0;
 
 	if (rc < 0)
+		return rc;
+	if ((rc = k_task_pids(&pid, &n)) < 0)
 		return rc == -TALLY_ENOMEM ? err_oom(m->why) : err_set(m->why, TALLY_EIO, "cannot list the processes");
 	for (uint32_t i = 0; i < n && rc >= 0 && !s.failed; i++) {
 		s.pid = pid[i];
@@ -310,13 +335,26 @@ static int usdt_match_all(struct usdt_match *m)
 	return s.failed ? err_oom(m->why) : rc < 0 ? rc : m->found;
 }
 
+/* Programs that begin later, of files that no process maps now. */
+static int usdt_wait_for_any(const struct usdt_match *m, int found)
+{
+	static const struct user_process anybody;
+	const char *prov = arena_strdup(probes_arena(m->t), m->d->prov);
+
+	if (!prov)
+		return err_oom(m->why);
+	return m->d->prov[strlen(m->d->prov) - 1] == '*' ? user_wait_add(m->t, &prov_usdt, prov, &anybody, m->d,
+									 USDT_KINDS, found, m->add, m->arg, m->why) :
+							   0;
+}
+
 static int usdt_match(struct probes *t, const struct d_probedesc *d, int (*add)(void *arg, uint32_t id), void *arg,
 		      struct err *why)
 {
 	struct usdt_match m = { .t = t, .d = d, .add = add, .arg = arg, .why = why };
 	char pattern[NAME_MOST];
 	uint32_t pid;
-	int rc;
+	int rc, found;
 
 	if (usdt_cut_process(d, pattern, &pid)) {
 		m.pattern = pattern;
@@ -325,11 +363,15 @@ static int usdt_match(struct probes *t, const struct d_probedesc *d, int (*add)(
 	}
 	if (user_process_of(d->prov, &pid) || !usdt_is_ours_alone(d->prov) || user_elsewhere(t, "usdt", why) < 0)
 		return 0;
-	rc = usdt_match_all(&m);
-	return rc ? rc :
-		    err_set(why, TALLY_ENOPROBE,
-			    "usdt: no process has static probes of a provider \"%.60s\" now, and no provider is called so",
-			    d->prov);
+	m.may_be_any = probes_opts(t)->waits != WAITS_NONE;
+	found = usdt_match_all(&m);
+	if (found == 0)
+		found = err_set(
+			why, TALLY_ENOPROBE,
+			"usdt: no process has static probes of a provider \"%.60s\" now, and no provider is called so",
+			d->prov);
+	rc = usdt_wait_for_any(&m, found);
+	return rc < 0 ? rc : found;
 }
 
 static int usdt_offer(struct probes *t, struct err *e)

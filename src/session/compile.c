@@ -75,7 +75,8 @@ static uint32_t env_text_bytes(void *arg, uint32_t probe, uint32_t x)
 			   x == BS_PROBEFUNC ? p->func :
 					       p->name;
 
-	return p->is_later ? 0 : (uint32_t)strlen(text) + 1;
+	return p->is_later ? 0 :
+			     (uint32_t)strlen(text) + 1 + (x == BS_PROBEPROV && probe_is_any(p) ? PROBEPROV_DIGITS : 0);
 }
 
 static int env_counter(void *arg, const char *event, struct err *e)
@@ -182,7 +183,7 @@ static const char *env_macro(void *arg, const char *name)
 
 /* ---- sources ------------------------------------------------------------------ */
 
-/* The command of -c waits for its exec: what it will run is looked at when it has it. */
+/* The command of -c waits for its exec: what it will run is looked at when it has it. pid 0: whatever process is meant. */
 static int process_ready(void *arg, uint32_t pid, struct err *why)
 {
 	struct tally_trace *t = arg;
@@ -190,7 +191,9 @@ static int process_ready(void *arg, uint32_t pid, struct err *why)
 	const enum evaltime when = options_evaltime(&t->opt, t->o.flags & TALLY_TRACE_COMPAT ? EVAL_MAIN : EVAL_EXEC);
 	int rc;
 
-	if (!t->has_child || (uint32_t)t->child.pid != pid || t->child.held)
+	if (!pid && t->command && (rc = child_ready(t)) < 0)
+		return err_set(why, -rc, "cannot run the command: %s", tally_strerror(rc));
+	if (!t->has_child || (pid && (uint32_t)t->child.pid != pid) || t->child.held)
 		return 0;
 	rc = k_child_hold(&t->child, when == EVAL_MAIN || when == EVAL_POSTINIT ? K_HOLD_MAIN : K_HOLD_ENTRY, why);
 	if (rc >= 0 && t->child.exec_error)
@@ -443,7 +446,7 @@ static struct bpf_probe *describe_probes(struct tally_trace *t, uint32_t *n, uin
 		if (probe->place) {
 			struct bpf_probe *last = &p[*n - 1];
 
-			last->pid = probe->place->pid;
+			last->pid = probe->place->pid; /* 0: whichever comes there */
 			last->place = &probe->place->b;
 			last->cookie = places[last->cls];
 			for (const struct user_place *at = probe->place; at; at = at->next)

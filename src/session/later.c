@@ -4,6 +4,8 @@
  * The process is held where its loader has mapped a library (kernel/hold.c).  The provider finds what descriptions wait for in the new
  * file.  Each place gets a row in the table of its class's program, with the clauses of the descriptions that it matches; then it is armed,
  * and the process goes on.  So the program in the kernel stays the one that was loaded at the start, and the first call is seen.
+ *
+ * The same is done with programs that begin (kernel/program.c), where descriptions are of whichever process.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +22,33 @@ static bool later_is_first_of_process(const struct tally_trace *t, const struct 
 	return true;
 }
 
+static bool later_wants(void *arg, int fd)
+{
+	struct tally_trace *t = arg;
+
+	return probes_wait_for(t->probes, fd);
+}
+
+/* Descriptions of whichever process wait for programs that begin. Where the kernel does not tell, those that are known fire still. */
+static int later_watch_programs(struct tally_trace *t)
+{
+	struct err e = { 0 };
+	bool any = false;
+	int rc;
+
+	for (const struct user_wait *w = probes_waits(t->probes); w; w = w->next)
+		any |= !w->pid;
+	rc = any ? k_programs_watch(t->eng->k, later_wants, t, &e) : 0;
+	if (rc == -TALLY_EPERM || rc == -TALLY_ENOTSUP) {
+		trace_note(t, "only programs that a process runs already are probed: %s", e.text);
+		rc = 0;
+	}
+	return rc < 0 ? trace_fail(t, -rc, "failed to wait for programs that begin: %s", e.text) : 0;
+}
+
 int later_hold(struct tally_trace *t)
 {
-	int rc = 0;
+	int rc = t->eng->k ? later_watch_programs(t) : 0;
 
 	for (const struct user_wait *w = t->eng->k ? probes_waits(t->probes) : NULL; w && rc >= 0; w = w->next) {
 		const struct user_file *loader;
@@ -54,6 +80,7 @@ struct later_probe {
 struct later_found {
 	struct later_probe *v;
 	uint32_t n, cap;
+	struct k_run *k;
 };
 
 static int later_found(void *arg, const struct user_wait *w, const struct user_file *f, uint32_t id)
@@ -227,9 +254,37 @@ static int later_look(struct tally_trace *t, uint32_t pid, uint32_t of)
 	return rc;
 }
 
+/* A file was overwritten: what is armed there would be put into other code. */
+static void later_outdated(void *arg, const struct user_file *f)
+{
+	const struct later_found *all = arg;
+
+	k_detach_places(all->k, f->fd);
+}
+
+static int later_look_at(struct tally_trace *t, const struct k_program *p)
+{
+	struct later_found all = { .k = t->eng->k };
+	int rc = p->fd < 0 ? 0 : probes_look_at(t->probes, p->fd, p->path, later_outdated, later_found, &all, &t->why);
+
+	if (rc >= 0 && all.n)
+		rc = later_arm(t, &all);
+	mem_free(all.v);
+	return rc;
+}
+
 int later_turn(struct tally_trace *t)
 {
+	struct k_program program;
 	uint32_t pid, of;
+
+	while (t->eng->k && k_program_begins(t->eng->k, &program)) {
+		const int rc = later_look_at(t, &program);
+
+		k_program_go_on(t->eng->k, &program);
+		if (rc < 0)
+			return trace_fail(t, -rc, "failed to probe %s", program.path);
+	}
 
 	while (t->eng->k && probes_waits(t->probes) && k_held(t->eng->k, &pid, &of)) {
 		const int rc = later_look(t, pid, of);
