@@ -11,12 +11,9 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
-#include <sys/socket.h>
-
-#include <microhttpd.h>
 
 #include "base/file.h"
-#include "serve/serve_int.h"
+#include "serve/http_int.h"
 
 #define SONAME "libmicrohttpd.so.12"
 LIBRARY_NOTE("http", "tally serve", "recommended", SONAME);
@@ -25,17 +22,6 @@ LIBRARY_NOTE("http", "tally serve", "recommended", SONAME);
 #define CONNECTION_BYTES (16u << 10)
 #define SILENCE_S 10u
 
-/* clang-format off */
-#define HTTP_FUNCTIONS(X) \
-	X(start_daemon) X(stop_daemon) X(get_daemon_info) X(run) X(get_timeout) X(queue_response) X(create_response_from_buffer) \
-	X(destroy_response) X(add_response_header) X(lookup_connection_value)
-/* clang-format on */
-
-struct http_library {
-#define X(name) __typeof__(&MHD_##name) name;
-	HTTP_FUNCTIONS(X)
-#undef X
-};
 static const char *const http_names[] = {
 #define X(name) "MHD_" #name,
 	HTTP_FUNCTIONS(X)
@@ -43,13 +29,6 @@ static const char *const http_names[] = {
 };
 static_assert(sizeof(struct http_library) == COUNT(http_names) * sizeof(void *),
 	      "a table of functions and nothing else");
-
-struct http {
-	struct http_library lib;
-	struct MHD_Daemon *daemon;
-	struct tally_serve *serve;
-	uint16_t port;
-};
 
 /* ---- addresses ----------------------------------------------------------------------- */
 
@@ -101,53 +80,107 @@ int http_address(const char *text, struct err *e)
 	return http_parse_address(text, &s, e);
 }
 
-/* ---- requests -------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------- */
 
-static enum MHD_Result http_answer(struct http *h, struct MHD_Connection *c, unsigned status, const char *type,
-				   struct buf *body)
+const char *http_query(const struct http_request *q, const char *name)
 {
-	struct MHD_Response *r;
-	enum MHD_Result result = MHD_NO;
+	return q->http->lib.lookup_connection_value(q->connection, MHD_GET_ARGUMENT_KIND, name);
+}
 
-	if (body->failed) {
-		buf_free(body);
-		return MHD_NO; /* closes the connection */
-	}
-	r = h->lib.create_response_from_buffer(body->n, body->p ? body->p : "", MHD_RESPMEM_MUST_COPY);
-	if (r) {
-		h->lib.add_response_header(r, "Content-Type", type);
-		h->lib.add_response_header(r, "Cache-Control", "no-store");
-		h->lib.add_response_header(r, "X-Content-Type-Options", "nosniff");
-		h->lib.add_response_header(r, "Content-Security-Policy", "default-src 'none'");
-		if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-			h->lib.add_response_header(r, "Allow", "GET, HEAD");
-		result = h->lib.queue_response(c, status, r);
-		h->lib.destroy_response(r);
-	}
-	buf_free(body);
+enum MHD_Result http_send(struct http_request *q, unsigned status, const char *type, const char *policy,
+			  struct MHD_Response *r)
+{
+	const struct http_library *lib = &q->http->lib;
+	enum MHD_Result result;
+
+	lib->add_response_header(r, "Content-Type", type);
+	lib->add_response_header(r, "Cache-Control", "no-store");
+	lib->add_response_header(r, "X-Content-Type-Options", "nosniff");
+	lib->add_response_header(r, "Content-Security-Policy", policy ? policy : "default-src 'none'");
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		lib->add_response_header(r, "Allow", "GET, HEAD");
+	result = lib->queue_response(q->connection, status, r);
+	lib->destroy_response(r);
 	return result;
 }
 
-static enum MHD_Result http_say(struct http *h, struct MHD_Connection *c, unsigned status, const char *words)
+enum MHD_Result http_answer(struct http_request *q, unsigned status, const char *type, const char *policy,
+			    struct buf *body)
+{
+	struct MHD_Response *r = body->failed ?
+					 NULL :
+					 q->http->lib.create_response_from_buffer(body->n, body->p ? body->p : "",
+										  MHD_RESPMEM_MUST_COPY);
+
+	buf_free(body);
+	return r ? http_send(q, status, type, policy, r) : MHD_NO; /* MHD_NO closes the connection */
+}
+
+enum MHD_Result http_say(struct http_request *q, unsigned status, const char *words)
 {
 	struct buf body = { 0 };
 
 	buf_puts(&body, words);
-	return http_answer(h, c, status, "text/plain; charset=utf-8", &body);
+	buf_putc(&body, '\n');
+	return http_answer(q, status, "text/plain; charset=utf-8", NULL, &body);
 }
 
+/* ---- paths ------------------------------------------------------------------------------ */
+
+static const struct {
+	const char *path;
+	enum MHD_Result (*get)(struct http_request *q);
+	const char *what;
+} http_paths[] = {
+#define PATH(path, get, what) { path, get, what },
+#include "serve/path.def"
+#undef PATH
+};
+
+enum MHD_Result http_get_index(struct http_request *q)
+{
+	struct buf body = { 0 };
+
+	buf_puts(&body, "tally serve\n\n");
+	for (size_t i = 0; i < COUNT(http_paths); i++)
+		buf_printf(&body, "%-10s %s\n", http_paths[i].path, http_paths[i].what);
+	return http_answer(q, MHD_HTTP_OK, "text/plain; charset=utf-8", NULL, &body);
+}
+
+enum MHD_Result http_get_metrics(struct http_request *q)
+{
+	const char *accept = q->http->lib.lookup_connection_value(q->connection, MHD_HEADER_KIND, "Accept");
+	const enum format f = format_accepted(accept, accept ? strlen(accept) : 0);
+	struct buf body = { 0 };
+
+	if (serve_metrics(q->http->serve, f, &body) < 0)
+		body.failed = true;
+	return http_answer(q, MHD_HTTP_OK, format_content_type(f), NULL, &body);
+}
+
+enum MHD_Result http_get_status(struct http_request *q)
+{
+	struct buf body = { 0 };
+
+	if (serve_status(q->http->serve, &body) < 0)
+		body.failed = true;
+	return http_answer(q, MHD_HTTP_OK, "application/json", NULL, &body);
+}
+
+/* libmicrohttpd calls it with the headers, once more for the request, and after each time that it was suspended. */
 static enum MHD_Result http_take_request(void *arg, struct MHD_Connection *c, const char *url, const char *method,
 					 const char *version, const char *upload, size_t *upload_size, void **state)
 {
-	struct http *h = arg;
-	struct buf body = { 0 };
-	const char *accept;
-	enum format f;
+	struct http_request *q = *state;
 
 	(void)version;
 	(void)upload;
-	if (!*state) { /* the first call has the headers, the second is the request */
-		*state = h;
+	if (!q) {
+		q = mem_alloc(sizeof(*q));
+		if (!q)
+			return MHD_NO;
+		*q = (struct http_request){ .http = arg, .connection = c };
+		*state = q;
 		return MHD_YES;
 	}
 	if (*upload_size) { /* nothing is taken from a client */
@@ -155,24 +188,24 @@ static enum MHD_Result http_take_request(void *arg, struct MHD_Connection *c, co
 		return MHD_YES;
 	}
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-		return http_say(h, c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are answered\n");
-	if (!strcmp(url, "/metrics")) {
-		accept = h->lib.lookup_connection_value(c, MHD_HEADER_KIND, "Accept");
-		f = format_accepted(accept, accept ? strlen(accept) : 0);
-		if (serve_metrics(h->serve, f, &body) < 0)
-			body.failed = true;
-		return http_answer(h, c, MHD_HTTP_OK, format_content_type(f), &body);
-	}
-	if (!strcmp(url, "/status")) {
-		if (serve_status(h->serve, &body) < 0)
-			body.failed = true;
-		return http_answer(h, c, MHD_HTTP_OK, "application/json", &body);
-	}
-	if (!strcmp(url, "/"))
-		return http_say(
-			h, c, MHD_HTTP_OK,
-			"tally serve\n\n/metrics  what the programs count, for Prometheus\n/status   how the programs fare, as JSON\n");
-	return http_say(h, c, MHD_HTTP_NOT_FOUND, "there are /metrics and /status\n");
+		return http_say(q, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are answered");
+	for (size_t i = 0; i < COUNT(http_paths); i++)
+		if (!strcmp(url, http_paths[i].path))
+			return http_paths[i].get(q);
+	return http_say(q, MHD_HTTP_NOT_FOUND, "there is no such page; / lists what there is");
+}
+
+static void http_end_request(void *arg, struct MHD_Connection *c, void **state, enum MHD_RequestTerminationCode why)
+{
+	struct http_request *q = *state;
+
+	(void)arg;
+	(void)c;
+	(void)why;
+	if (q && q->state_free)
+		q->state_free(q->state);
+	mem_free(q);
+	*state = NULL;
 }
 
 /* ---- life ------------------------------------------------------------------------------ */
@@ -195,11 +228,12 @@ int http_open(struct http **ret, struct tally_serve *s, const char *address, str
 			       LIBRARY_WHY("as root: apt-get install libmicrohttpd12"));
 	}
 	errno = 0;
-	h->daemon =
-		h->lib.start_daemon(MHD_USE_EPOLL | (at.any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0), 0, NULL, NULL,
-				    http_take_request, h, MHD_OPTION_SOCK_ADDR, &at.any, MHD_OPTION_CONNECTION_LIMIT,
-				    CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S,
-				    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_END);
+	h->daemon = h->lib.start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME |
+						(at.any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0),
+					0, NULL, NULL, http_take_request, h, MHD_OPTION_SOCK_ADDR, &at.any,
+					MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS, MHD_OPTION_NOTIFY_COMPLETED,
+					http_end_request, h, MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S,
+					MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_END);
 	if (!h->daemon) {
 		const int why = errno;
 

@@ -5,7 +5,7 @@
  *	program.c  one D program: read, compiled, armed, read again, ended
  *	metric.c   an aggregation as a metric: its name, type, labels, and its samples as text
  *	format.c   which text a client takes, and how numbers and strings are written in it
- *	http.c     libmicrohttpd: requests in, texts out
+ *	http.c     libmicrohttpd: requests in, texts out; http_int.h has what is shared about requests
  */
 #ifndef TALLY_SERVE_INT_H
 #define TALLY_SERVE_INT_H

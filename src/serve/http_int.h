@@ -1,0 +1,58 @@
+/*
+ * http_int.h: what the files share that answer requests: libmicrohttpd's functions, a request, an answer.
+ *
+ *	http.c     addresses, connections, the table of paths (path.def)
+ *
+ * A path is a row of path.def and a function http_get_NAME. It queues an answer and returns what libmicrohttpd said to that.
+ * One that has none yet suspends the connection and returns MHD_YES; it is called again once the connection is resumed.
+ */
+#ifndef TALLY_SERVE_HTTP_INT_H
+#define TALLY_SERVE_HTTP_INT_H
+
+#include <sys/socket.h>
+
+#include <microhttpd.h>
+
+#include "serve/serve_int.h"
+
+/* clang-format off */
+#define HTTP_FUNCTIONS(X) \
+	X(start_daemon) X(stop_daemon) X(get_daemon_info) X(run) X(get_timeout) X(queue_response) X(create_response_from_buffer) \
+	X(create_response_from_callback) X(destroy_response) X(add_response_header) X(lookup_connection_value) \
+	X(suspend_connection) X(resume_connection) X(get_connection_info) X(set_connection_option)
+/* clang-format on */
+struct http_library {
+#define X(name) __typeof__(&MHD_##name) name;
+	HTTP_FUNCTIONS(X)
+#undef X
+};
+
+struct http {
+	struct http_library lib;
+	struct MHD_Daemon *daemon;
+	struct tally_serve *serve;
+	uint16_t port;
+};
+
+/* From its headers to the last byte of its answer, or until the client goes away. */
+struct http_request {
+	struct http *http;
+	struct MHD_Connection *connection;
+	void *state; /* the path's own, NULL at first; state_free, if set, gets it when the request is over, however it ends */
+	void (*state_free)(void *state);
+};
+/* The query's value of this name; NULL: it has none. */
+const char *http_query(const struct http_request *q, const char *name);
+/* Sends body, which is freed. policy: the Content-Security-Policy; NULL: nothing may be loaded, as fits all but a page. */
+enum MHD_Result http_answer(struct http_request *q, unsigned status, const char *type, const char *policy,
+			    struct buf *body);
+enum MHD_Result http_say(struct http_request *q, unsigned status, const char *words); /* a line of plain text */
+/* Sends r with the headers that all answers have, and releases it; r may come as it is read (create_response_from_callback). */
+enum MHD_Result http_send(struct http_request *q, unsigned status, const char *type, const char *policy,
+			  struct MHD_Response *r);
+
+#define PATH(path, get, what) enum MHD_Result get(struct http_request *q);
+#include "serve/path.def"
+#undef PATH
+
+#endif
