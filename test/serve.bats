@@ -255,6 +255,45 @@ P
   [ "$(grep -c hello log)" -eq 1 ]
 }
 
+# A program whose three families have a firing for each fault of test/prog/storm, by keys of three kinds.
+storm_program() {
+  cat >storm.d <<'D'
+#pragma D option dcpc_min_overflow=1
+cpc:::page_faults-all-1
+/arg2 >= 0x600000000000 && arg2 < 0x600001000000/
+{ @by_number[cpu] = count(); @by_name[execname] = count(); @by_function[ufunc(arg1)] = count(); }
+D
+}
+
+# What the storm counted and the sum of a family differ by less than was lost, and what was lost is told to the last firing.
+storm_adds_up() { # TRUTH SUM LOST
+  echo "truth $1, sum $2, lost $3"
+  [ "$2" -le "$1" ]
+  [ $(($2 + $3)) -ge "$1" ]
+  [ "$3" -le $(($1 / 200)) ] # of what every other process lost there is little
+}
+
+@test "under a storm with a scrape each 100 ms, sums and losses are what the program counted" {
+  needs_http
+  storm_program
+  serve -s storm.d
+  (for _ in $(seq 400); do metrics >/dev/null; read -rt 0.1 <> <(:) || true; done) &
+  scraper=$!
+  "$PROGS/storm" 500000 >one &
+  "$PROGS/storm" 500000 >two
+  wait $!
+  kill "$scraper" && wait "$scraper" || true
+  metrics >last
+  cat one two last
+  lost=$(sed -n 's/^tally_firings_lost_total{program="storm"} //p' last)
+  for family in number name function; do
+    sum=$(awk "/^tally_by_${family}_total/ { n += \$2 } END { print n }" last)
+    storm_adds_up 1000000 "$sum" "$lost"
+  done
+  red=$(awk '/^tally_by_function_total.*storm_red/ { n += $2 } END { print n }' last)
+  [ "$red" -le 500000 ] && [ $((red + lost)) -ge 500000 ]
+}
+
 @test "Prometheus scrapes it, and has stored what was counted" {
   needs_http
   command -v prometheus >/dev/null || skip "no prometheus"

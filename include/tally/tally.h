@@ -193,7 +193,8 @@ struct tally_loss {        /* how firings compare with the events that were coun
 	uint32_t cpu;
 	uint64_t counted, period, firings, lost; /* lost = counted / period - firings, never below 0 */
 };
-/* After _stop: calls each for each probe and CPU where events were counted. A negative return of each ends the walk and is returned. */
+/* Between calls of _work, where the last firings may still hide a loss, and after _stop: calls each for each probe and CPU where events were
+ * counted. A negative return of each ends the walk and is returned. */
 TALLY_API int tally_trace_losses(struct tally_trace *t, int (*each)(void *arg, const struct tally_loss *l), void *arg);
 
 #ifdef __cplusplus

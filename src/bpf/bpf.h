@@ -452,12 +452,20 @@ struct map_ops {
 	int (*next)(void *maps, uint32_t map, const void *key, void *next_key); /* key NULL: the first */
 	void *(*memory)(void *maps,
 			uint32_t map); /* the value of an ARRAY of 1, which programs change meanwhile; or NULL */
+	/* Each key with its value, without keeping programs from running; a key may come twice while others are added. Ends with
+	 * what each returns if that is negative. -TALLY_ENOTSUP, before the first: look them up. NULL: the same. */
+	int (*walk)(void *maps, uint32_t map, int (*each)(void *arg, const void *key, const void *value), void *arg);
 };
 struct maps {
 	void *maps;
 	const struct map_ops *ops;
 	uint32_t ncpus;
 };
+static inline int maps_walk(const struct maps *m, uint32_t map,
+			    int (*each)(void *arg, const void *key, const void *value), void *arg)
+{
+	return m->ops->walk ? m->ops->walk(m->maps, map, each, arg) : -TALLY_ENOTSUP;
+}
 
 /* ---- the vm ---------------------------------------------------------------- */
 /* What stands in for the kernel when the vm runs a program. Fields of the current firing. */

@@ -421,6 +421,6 @@ static void *ops_memory(void *maps, uint32_t map)
 
 struct maps vm_maps(struct vm *vm)
 {
-	static const struct map_ops ops = { ops_lookup, ops_update, ops_remove, ops_take, ops_next, ops_memory };
+	static const struct map_ops ops = { ops_lookup, ops_update, ops_remove, ops_take, ops_next, ops_memory, NULL };
 	return (struct maps){ .maps = vm, .ops = &ops, .ncpus = vm->ncpus };
 }

@@ -35,9 +35,16 @@ struct run_map {
 	uint32_t id, key_size, value_size;
 	void *mem; /* ARRAY: its only value, mapped; else NULL */
 	size_t mem_bytes;
+	int walk; /* a link that iterators are made of, or WALK_* */
 };
 int maps_open(struct k_run *k, const struct bpf_image *img, struct err *e);
 void maps_close(struct k_run *k);
+
+/* ---- maps, read while programs run (walk.c) ------------------------------------ */
+enum { WALK_UNKNOWN = -1, WALK_REFUSED = -2 };
+/* As the walk of struct map_ops. */
+int walk_map(struct k_run *k, uint32_t map, int (*each)(void *arg, const void *key, const void *value), void *arg);
+void walk_close(struct run_map *m);
 
 bool run_more_files(void); /* run.c */
 
@@ -254,7 +261,9 @@ struct k_run {
 	bool waits_rings, waits_tasks;   /* they are in the epoll set */
 	int online;                      /* the file of the CPUs that are online; -1 until the first k_hotplug */
 	uint64_t online_hash;            /* of its text when last seen */
-	void *affinity;                  /* cpu_set_t to go back to; NULL when not quiet */
+	uint32_t walk_type;              /* what iterates over maps; 0: this kernel says nothing of it */
+	bool walk_type_known;
+	void *affinity; /* cpu_set_t to go back to; NULL when not quiet */
 	size_t affinity_bytes;
 };
 /* Makes k_wait() end when fd is readable. */

@@ -7,9 +7,9 @@
  *
  * Every bpf(2) call on a map keeps the perf programs of the calling CPU from
  * running meanwhile, and the kernel counts that nowhere.  So an array of one
- * (control words, globals) is mapped and read as memory, and whoever walks a
- * hash while events fire should hold k_quiet(), which confines the loss to one
- * CPU.
+ * (control words, globals) is mapped and read as memory, and a map is walked
+ * without look-ups while events fire (walk.c). Where that can't be, whoever looks keys up
+ * should hold k_quiet(), which confines the loss to one CPU.
  */
 #include <bpf/btf.h>
 #include <errno.h>
@@ -185,6 +185,7 @@ int maps_open(struct k_run *k, const struct bpf_image *img, struct err *e)
 	for (; k->nmaps < img->nmaps; k->nmaps++) {
 		const struct img_map *m = &img->map[k->nmaps];
 		k->map[k->nmaps] = (struct run_map){ .fd = -1,
+						     .walk = WALK_UNKNOWN,
 						     .type = m->type,
 						     .use = m->use,
 						     .id = m->id,
@@ -199,6 +200,7 @@ int maps_open(struct k_run *k, const struct bpf_image *img, struct err *e)
 void maps_close(struct k_run *k)
 {
 	for (uint32_t i = 0; i < k->nmaps; i++) {
+		walk_close(&k->map[i]);
 		if (k->map[i].mem)
 			munmap(k->map[i].mem, k->map[i].mem_bytes);
 		if (k->map[i].fd >= 0)
@@ -313,6 +315,11 @@ static int ops_next(void *maps, uint32_t map, const void *key, void *next_key)
 	return m ? map_result(bpf_map_get_next_key(m->fd, key, next_key)) : -TALLY_EINVAL;
 }
 
+static int ops_walk(void *maps, uint32_t map, int (*each)(void *arg, const void *key, const void *value), void *arg)
+{
+	return ops_map(maps, map) ? walk_map(maps, map, each, arg) : -TALLY_EINVAL;
+}
+
 static void *ops_value(void *maps, uint32_t map)
 {
 	const struct run_map *m = ops_map(maps, map);
@@ -327,6 +334,7 @@ static const struct map_ops maps_ops = {
 	.take = ops_take,
 	.next = ops_next,
 	.memory = ops_value,
+	.walk = ops_walk,
 };
 
 struct maps k_maps(struct k_run *k)

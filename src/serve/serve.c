@@ -289,10 +289,18 @@ static int serve_take_drops(void *arg, const char *kind, uint64_t count)
 	return 0;
 }
 
+static int serve_add_loss(void *arg, const struct tally_loss *l)
+{
+	uint64_t *lost = arg;
+
+	*lost += l->lost;
+	return 0;
+}
+
 /* What the service says of itself. */
 static void serve_put_self(struct tally_serve *s, enum format f, struct buf *to)
 {
-	struct buf up = { 0 }, drops = { 0 }, firings = { 0 }, others = { 0 };
+	struct buf up = { 0 }, drops = { 0 }, firings = { 0 }, others = { 0 }, lost = { 0 };
 
 	for (uint32_t i = 0; i < s->nprograms; i++) {
 		struct program *p = s->program[i];
@@ -301,8 +309,15 @@ static void serve_put_self(struct tally_serve *s, enum format f, struct buf *to)
 		buf_puts(&up, "tally_up{");
 		format_label(&up, "program", p->name, strlen(p->name));
 		buf_printf(&up, "} %d\n", p->state == PROGRAM_RUNS);
-		if (p->trace)
+		if (p->trace) {
+			uint64_t n = 0;
+
 			(void)tally_trace_drops(p->trace, serve_take_drops, &c);
+			(void)tally_trace_losses(p->trace, serve_add_loss, &n);
+			buf_puts(&lost, "tally_firings_lost_total{");
+			format_label(&lost, "program", p->name, strlen(p->name));
+			buf_printf(&lost, "} %llu\n", (unsigned long long)n);
+		}
 		for (uint32_t k = 0; k < p->nmetrics; k++) {
 			if (!p->metric[k].name)
 				continue;
@@ -320,6 +335,10 @@ static void serve_put_self(struct tally_serve *s, enum format f, struct buf *to)
 	buf_put(to, up.p ? up.p : "", up.n);
 	metric_head(to, f, "tally_firings", METRIC_COUNTER, "", "firings of the program's probes over perf events");
 	buf_put(to, firings.p ? firings.p : "", firings.n);
+	metric_head(
+		to, f, "tally_firings_lost", METRIC_COUNTER, "",
+		"firings over perf events that the kernel left out: events counted, by their period, without the firings");
+	buf_put(to, lost.p ? lost.p : "", lost.n);
 	metric_head(to, f, "tally_drops", METRIC_COUNTER, "", "what the program lost, by cause");
 	buf_put(to, drops.p ? drops.p : "", drops.n);
 	metric_head(to, f, "tally_series_folded", METRIC_GAUGE, "",
@@ -332,11 +351,12 @@ static void serve_put_self(struct tally_serve *s, enum format f, struct buf *to)
 	buf_puts(to, "tally_scrape_seconds ");
 	format_number(to, (double)s->scrape_ns / 1e9);
 	buf_putc(to, '\n');
-	to->failed |= up.failed || drops.failed || firings.failed || others.failed;
+	to->failed |= up.failed || drops.failed || firings.failed || others.failed || lost.failed;
 	buf_free(&up);
 	buf_free(&drops);
 	buf_free(&firings);
 	buf_free(&others);
+	buf_free(&lost);
 }
 
 int serve_metrics(struct tally_serve *s, enum format f, struct buf *to)

@@ -4,7 +4,8 @@
  * Drops are counted by the programs, per program and CPU, when a ring or a map had no room; they are reported as they
  * grow. Losses are computed: an event that was counted N times with a period of P should have fired N / P times. The
  * missing firings were throttled by the kernel, or came at a moment in which the kernel ran no programs; nothing else
- * counts them. Events with a frequency have no fixed period, so no loss is computed for them.
+ * counts them. Events with a frequency have no fixed period, so no loss is computed for them. Meanwhile the counts are read
+ * first and the firings then, so a loss may be told late, and never too high.
  *
  * Drops are always reported. A CPU has a line of its own if it lost 0.5 % of its firings or more, or 5 % or more if
  * only three firings or fewer were lost; with -v and in JSON every CPU has one.
@@ -90,23 +91,41 @@ static void drops_report_cpus(struct tally_trace *t, const struct img_drops *now
 	t->spec_drops_told = t->spec_drops;
 }
 
+struct drops_reading {
+	struct img_drops *sum;
+	uint32_t ncpus;
+};
+
+static int drops_add(void *arg, const void *key, const void *value)
+{
+	const struct drops_reading *r = arg;
+	const struct img_drops *one = value;
+
+	(void)key;
+	for (uint32_t cpu = 0; cpu < r->ncpus; cpu++) {
+#define X(member, tag, words, more, kind) r->sum[cpu].member += one[cpu].member;
+		CPU_DROPS(X)
+		ALL_DROPS(X)
+#undef X
+		r->sum[cpu].firings += one[cpu].firings;
+	}
+	return 0;
+}
+
 /* The drops and firings of all programs, for each of ncpus CPUs; from mem_alloc. */
 static int drops_sum(struct tally_trace *t, int map, uint32_t ncpus, struct img_drops **ret)
 {
 	struct img_drops *sum = mem_alloc((2ull * ncpus + 1) * sizeof(*sum)), *one = sum ? sum + ncpus : NULL;
-	int rc = 0;
+	struct drops_reading r = { sum, ncpus };
+	struct maps m = t->eng->ops->maps(t->eng);
+	int rc = sum ? maps_walk(&m, (uint32_t)map, drops_add, &r) : -TALLY_ENOMEM;
+	const bool walked = rc != -TALLY_ENOTSUP;
 
-	if (!sum)
-		return trace_nomem(t);
-	for (uint32_t p = 0; rc >= 0 && p < t->img->map[map].max_entries; p++) {
+	rc = walked ? rc : 0;
+	for (uint32_t p = 0; rc >= 0 && !walked && p < t->img->map[map].max_entries; p++) {
 		rc = read_drops(t, map, p, one);
-		for (uint32_t cpu = 0; rc >= 0 && cpu < ncpus; cpu++) {
-#define X(member, tag, words, more, kind) sum[cpu].member += one[cpu].member;
-			CPU_DROPS(X)
-			ALL_DROPS(X)
-#undef X
-			sum[cpu].firings += one[cpu].firings;
-		}
+		if (rc >= 0)
+			rc = drops_add(&r, &p, one);
 	}
 	if (rc < 0) {
 		mem_free(sum);
@@ -136,6 +155,21 @@ int drops_report(struct tally_trace *t)
 	return 0;
 }
 
+/* Tracepoints that were reached while their own program ran: an interrupt came in its midst. */
+static uint64_t misses_of(const struct tally_trace *t, uint32_t prog)
+{
+	return t->img->prog[prog].cls == IMG_POINT ? k_missed(t->eng->k, prog) : 0;
+}
+
+static uint64_t misses_sum(const struct tally_trace *t)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; t->eng->k && i < t->img->nprogs; i++)
+		n += misses_of(t, i);
+	return n;
+}
+
 int drops_each(struct tally_trace *t, int (*each)(void *arg, const char *kind, uint64_t count), void *arg)
 {
 	const uint32_t ncpus = t->eng->ops->maps(t->eng).ncpus;
@@ -156,6 +190,7 @@ int drops_each(struct tally_trace *t, int (*each)(void *arg, const char *kind, u
 	ALL_DROPS(X)
 #undef X
 	rc = rc < 0 ? rc : each(arg, "speculative", t->spec_drops);
+	rc = rc < 0 ? rc : each(arg, "recursion", misses_sum(t));
 	rc = rc < 0 ? rc : each(arg, "firings", all.firings);
 	return rc < 0 ? rc : 0;
 }
@@ -168,6 +203,20 @@ static bool can_tell(const struct probe *p)
 		if (p->event[i].uncounted)
 			return false;
 	return true;
+}
+
+/* What was lost of a probe on a CPU so far. Each reading asks in the same order, so the search begins behind the last. */
+static struct lost *lost_find(struct tally_trace *t, const struct probe *p, uint32_t cpu)
+{
+	for (uint32_t i = 0; i < t->nlost; i++) {
+		struct lost *l = &t->lost[(t->ilost + i) % t->nlost];
+
+		if (l->probe == p && l->cpu == cpu) {
+			t->ilost = (uint32_t)(l - t->lost) + 1;
+			return l;
+		}
+	}
+	return NULL;
 }
 
 /* Expected firings of a probe on a CPU: several events may lead to it (hybrid CPUs). */
@@ -190,7 +239,11 @@ int losses_add(struct tally_trace *t, const struct probe *p, const struct k_acco
 		if (!l.period)
 			continue;
 		l.lost = expected > l.firings ? expected - l.firings : 0;
-		to = VEC_NEW(t->lost, t->nlost, t->caplost);
+		to = lost_find(t, p, cpu);
+		if (to && to->lost > l.lost) /* what fired since it was counted may hide a loss for a while */
+			l.lost = to->lost;
+		if (!to)
+			to = VEC_NEW(t->lost, t->nlost, t->caplost);
 		if (!to)
 			return -TALLY_ENOMEM;
 		*to = l;
@@ -291,7 +344,6 @@ static void report_loss(struct tally_trace *t, const struct lost *l)
 	buf_free(&probe);
 }
 
-/* Tracepoints that were reached while their own program ran: an interrupt came in its midst. */
 static void misses_report(struct tally_trace *t)
 {
 	static const struct an_column col[] = { { "kind", "", AN_TEXT },
@@ -299,7 +351,7 @@ static void misses_report(struct tally_trace *t)
 						{ "count", "", AN_COUNT } };
 
 	for (uint32_t i = 0; t->eng && t->eng->k && i < t->img->nprogs; i++) {
-		const uint64_t n = t->img->prog[i].cls == IMG_POINT ? k_missed(t->eng->k, i) : 0;
+		const uint64_t n = misses_of(t, i);
 		struct buf probe = { 0 };
 
 		if (!n)

@@ -712,7 +712,7 @@ void run_undo(struct tally_trace *t)
 	t->newcomer = NULL;
 	t->drops = NULL;
 	t->lost = NULL;
-	t->nticks = t->captick = t->nnewcomers = t->inewcomer = t->nlost = t->caplost = 0;
+	t->nticks = t->captick = t->nnewcomers = t->inewcomer = t->nlost = t->caplost = t->ilost = 0;
 	t->over = t->exited = false;
 }
 

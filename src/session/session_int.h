@@ -135,7 +135,8 @@ struct cell {
 	const uint8_t *key;
 	uint64_t raw[AGG_WORDS];   /* as the map has it */
 	uint64_t shown[AGG_WORDS]; /* raw and baseline */
-	bool in_map, gone;         /* gone: truncated since */
+	uint32_t in_map;           /* the last of the maps that have it, counted from 1; 0: none has */
+	bool gone;                 /* truncated since */
 	uint32_t row;              /* of the view that was made of the snapshot */
 };
 struct snapshot {
@@ -281,7 +282,7 @@ struct tally_trace {
 	struct an_emit emit;   /* into out */
 	struct arena rec;      /* what the values of one record point to */
 	struct lost *lost;
-	uint32_t nlost, caplost;
+	uint32_t nlost, caplost, ilost;
 	struct err err, why;
 };
 
@@ -379,7 +380,7 @@ int slot_values(struct tally_trace *t, struct arena *a, const struct slot *s, ui
 int drops_report(struct tally_trace *t); /* what came since the last call */
 /* The sum over CPUs of each kind, and of the firings, since the beginning. */
 int drops_each(struct tally_trace *t, int (*each)(void *arg, const char *kind, uint64_t count), void *arg);
-int losses_take(struct tally_trace *t); /* once, after the events were stopped */
+int losses_take(struct tally_trace *t); /* into t->lost, at any time */
 /* What the events of a probe counted, in n accounts, against its firings on each CPU. */
 int losses_add(struct tally_trace *t, const struct probe *p, const struct k_account *a, uint32_t n,
 	       const struct img_drops *fired, uint32_t ncpus);

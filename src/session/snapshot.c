@@ -20,8 +20,8 @@
  *
  * A key may be in two maps (cg_agg.c): what is shown is the sum of both, and taking it out takes it out of both.
  *
- * Reading costs: a firing on the reading CPU is skipped while the kernel copies
- * a value, so maps are read when an answer is due and at no other time.
+ * Reading costs: where the kernel has no iterator over maps, a firing on the reading CPU is skipped while the kernel
+ * copies a value. So maps are read when an answer is due and at no other time.
  */
 #include <string.h>
 
@@ -177,36 +177,65 @@ static struct cell *add_cell(struct agg_state *s, const void *key)
 	return c;
 }
 
-static int read_map(struct tally_trace *t, struct agg_state *s, uint32_t map)
+/* A map that is read, the number-th of its aggregation. */
+struct map_reading {
+	struct agg_state *s;
+	uint32_t ncpus, number;
+};
+
+/* A walk may meet a key twice, when others come meanwhile. */
+static int take_key(void *arg, const void *key, const void *value)
+{
+	struct map_reading *r = arg;
+	struct cell *c = add_cell(r->s, key);
+
+	if (!c)
+		return -TALLY_ENOMEM;
+	if (c->in_map > r->number)
+		return 0;
+	c->in_map = r->number + 1;
+	add_cpus(r->s, value, r->ncpus, c->raw);
+	return 0;
+}
+
+/* Key by key, on one CPU, so that no other loses firings. */
+static int look_up_map(struct tally_trace *t, struct map_reading *r, uint32_t map)
 {
 	struct maps m = t->eng->ops->maps(t->eng);
-	uint32_t key_size = s->map->key_size;
+	const struct img_map *of = r->s->map;
 	/* a key that is inserted during the walk may be met, one is never met twice; the bound is
 	 * for the worst */
-	uint64_t most = 2ull * s->map->max_entries + 16;
-	uint8_t *key = mem_alloc(2 * (size_t)key_size), *next = key ? key + key_size : NULL;
-	uint64_t *value = mem_alloc(percpu_size(s->map->value_size, m.ncpus));
-	int rc = key && value ? m.ops->next(m.maps, map, NULL, next) : -TALLY_ENOMEM;
+	uint64_t most = 2ull * of->max_entries + 16;
+	uint8_t *key = mem_alloc(2 * (size_t)of->key_size), *next = key ? key + of->key_size : NULL;
+	uint64_t *value = mem_alloc(percpu_size(of->value_size, m.ncpus));
+	int rc = key && value ? 0 : -TALLY_ENOMEM;
 
+	if (t->eng->k)
+		k_quiet(t->eng->k, true);
+	if (rc >= 0)
+		rc = m.ops->next(m.maps, map, NULL, next);
 	while (rc >= 0 && most--) {
-		memcpy(key, next, key_size);
+		memcpy(key, next, of->key_size);
 		rc = m.ops->lookup(m.maps, map, key, value);
-		if (rc >= 0) {
-			struct cell *c = add_cell(s, key);
-
-			if (!c) {
-				rc = -TALLY_ENOMEM;
-				break;
-			}
-			c->in_map = true;
-			add_cpus(s, value, m.ncpus, c->raw);
-		}
+		if (rc >= 0 && (rc = take_key(r, key, value)) < 0)
+			break;
 		if (rc >= 0 || rc == -TALLY_EEND) /* a key that was just taken out is no failure, all else is */
 			rc = m.ops->next(m.maps, map, key, next);
 	}
+	if (t->eng->k)
+		k_quiet(t->eng->k, false);
 	mem_free(key);
 	mem_free(value);
 	return rc == -TALLY_EEND ? 0 : rc;
+}
+
+static int read_map(struct tally_trace *t, struct agg_state *s, uint32_t number)
+{
+	struct maps m = t->eng->ops->maps(t->eng);
+	struct map_reading r = { s, m.ncpus, number };
+	int rc = maps_walk(&m, s->imap[number], take_key, &r);
+
+	return rc == -TALLY_ENOTSUP ? look_up_map(t, &r, s->imap[number]) : rc;
 }
 
 static int baseline_add(struct agg_state *s)
@@ -241,12 +270,8 @@ int snapshot_take(struct tally_trace *t, struct agg_state *s)
 	s->snap = mem_alloc(sizeof(*s->snap));
 	if (!s->snap)
 		return -TALLY_ENOMEM;
-	if (t->eng->k)
-		k_quiet(t->eng->k, true);                  /* so that no other CPU loses firings */
 	for (uint32_t i = 0; i < s->nmaps && rc >= 0; i++) /* no map: nothing adds to it */
-		rc = read_map(t, s, s->imap[i]);
-	if (t->eng->k)
-		k_quiet(t->eng->k, false);
+		rc = read_map(t, s, i);
 	if (rc >= 0)
 		rc = baseline_add(s);
 	if (rc < 0)

@@ -105,7 +105,7 @@ static int fake_next(void *maps, uint32_t map, const void *key, void *next)
 	return -TALLY_EEND;
 }
 
-static const struct map_ops fake_map_ops = { fake_lookup, fake_update, NULL, fake_take, fake_next, NULL };
+static const struct map_ops fake_map_ops = { fake_lookup, fake_update, NULL, fake_take, fake_next, NULL, NULL };
 
 static struct maps fake_maps(struct engine *g)
 {

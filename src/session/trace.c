@@ -490,8 +490,10 @@ int tally_trace_drops(struct tally_trace *t, int (*each)(void *arg, const char *
 
 int tally_trace_losses(struct tally_trace *t, int (*each)(void *arg, const struct tally_loss *l), void *arg)
 {
-	int rc = trace_enter(t, ST_STOPPED, ST_STOPPED);
+	int rc = trace_enter(t, ST_RUNNING, ST_STOPPED);
 
+	if (rc >= 0 && t->stage == ST_RUNNING)
+		rc = losses_take(t);
 	for (uint32_t i = 0; rc >= 0 && i < t->nlost; i++) {
 		const struct lost *l = &t->lost[i];
 		struct tally_loss loss = { .cpu = l->cpu,
