@@ -92,7 +92,7 @@ PROGS := $(patsubst test/prog/%.c,$(B)/prog/%,$(wildcard test/prog/*.c)) $(B)/pr
 SPECS := $(patsubst test/spec/%.c,$(B)/spec/%,$(filter-out %/spec.c,$(wildcard test/spec/*.c)))
 
 .PHONY: all asan tests progs specs fuzzers test check bench benches fuzz fuzz-replay law abi format picture man install install-doc clean \
-	static deb release torture torturers check-vm check-long cross-tally cross-arm64
+	static deb release torture torturers check-vm check-long cross-tally cross-arm64 cross-unwind
 all: $(B)/tally $(B)/libtally.a $(B)/libtally.so.$(SOVERSION) $(B)/tally-qemu.so
 asan: $(A)/tally
 tests: $(TESTS)
@@ -304,13 +304,20 @@ $(B)/bench/%: bench/%.c
 SYSROOT := build/sysroot-arm64/usr
 CROSS := CC=aarch64-linux-gnu-gcc B=build/arm64 A=build/arm64/release ASAN=-O1 SANITIZE= \
 	CFLAGS='-isystem $(SYSROOT)/include -DTALLY_NO_DLOPEN'
-CROSS_LIB := -L$(SYSROOT)/lib/aarch64-linux-gnu -Wl,-rpath-link,build/sysroot-arm64/lib/aarch64-linux-gnu
+CROSS_LIB := -L$(SYSROOT)/lib/aarch64-linux-gnu -Wl,-rpath-link,$(SYSROOT)/lib/aarch64-linux-gnu:build/sysroot-arm64/lib/aarch64-linux-gnu
 cross-tally:
 	tools/cross.sh arm64
 	$(MAKE) $(CROSS) LDFLAGS='-static $(CROSS_LIB)' PROGRAM_LIBS='-lbpf -lelf -lz -liberty -lm' build/arm64/tally
 cross-arm64: cross-tally
 	$(MAKE) $(CROSS) LDFLAGS='$(CROSS_LIB)' LIBS='-l:libbpf.a -lelf -lz -liberty -lm -ldl' tests \
 		$(patsubst $(B)/%,build/arm64/%,$(filter-out $(B)/prog/unwound,$(PROGS)))
+# One that loads libraries, as for unwind tables; with it what test/vm/unwind.sh takes to the guest.
+CROSS_LOADS := $(subst -DTALLY_NO_DLOPEN,,$(subst build/arm64,build/arm64-loads,$(CROSS)))
+cross-unwind:
+	tools/cross.sh arm64
+	$(MAKE) $(CROSS_LOADS) LDFLAGS='$(CROSS_LIB)' LIBS='-l:libbpf.a -lelf -lz -liberty -lm -ldl' \
+		PROGRAM_LIBS='-l:libbpf.a -lelf -lz -liberty -lm -ldl' \
+		$(addprefix build/arm64-loads/,tally prog/unframed prog/unwound test/symbol_unwind_test)
 
 # ---- one file that runs on any Linux from 6.1 ----------------------------------------------------
 # glibc's static libraries; what would be loaded (DuckDB, Unicorn, FUSE, libpfm4, zstd, xz) is refused with words.

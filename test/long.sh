@@ -20,6 +20,7 @@ deb|90|test/deb.sh;test/deb.sh unstable|Debian's packages for Debian 12 and unst
 static|30|test/static.sh;test/release.sh|the static program needs no other file, and refuses in words what it would load; a release is what is committed
 guest|30|env GUEST_SECONDS=1740 GUEST_PROGRAMS=1000 test/vm/run.sh|Linux 6.1 with an emulated PMU
 probes|15|test/vm/probes.sh|probes and vcounter() on Linux 6.1, arm64, with one CPU and with two, against programs of known numbers
+unwind|20|test/vm/unwind.sh|stacks by unwind tables on Linux 6.1, arm64, against what the program knows of its own and against libdwfl
 kernel|15|env GUEST_SECONDS=840 test/vm/kernel.sh|D's symbols, types and functions of the kernel on a distribution's kernel, x86-64
 drivers|60|test/vm/ptt.sh;test/vm/gpci.sh;test/vm/sun4v.sh|the genuine drivers of make check-vm
 fuzz|60|FUZZ|each fuzz target for a minute
@@ -42,6 +43,7 @@ commands() { # NAME COMMANDS
     conclusions) make -j"$(nproc)" all build/test/ptt_compare_test ;;
     guest) tools/deps.sh vm && test/vm/fetch.sh && make -j"$(nproc)" cross-arm64 ;;
     probes) tools/deps.sh vm && test/vm/fetch.sh && make -j"$(nproc)" all && make -j"$(nproc)" cross-arm64 ;;
+    unwind) tools/deps.sh vm && test/vm/fetch.sh && make -j"$(nproc)" cross-unwind ;;
     kernel) tools/deps.sh vm && make -j"$(nproc)" all ;;
     drivers) make -j"$(nproc)" all build/vm/gpci-truth build/vm/sun4v-truth && { tools/deps.sh vm && make cross-tally; true; } ;;
     esac >&2 && tr ';' '\n' <<<"$2" ;;

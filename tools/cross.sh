@@ -6,4 +6,4 @@ set -eu
 arch=$1
 suite=$(. /etc/os-release && echo "${VERSION_CODENAME:?not a Debian release}")
 exec "$(dirname "$0")/debs.sh" "$arch" "$suite" "build/sysroot-$arch" \
-  libbpf-dev libelf-dev libelf1 libdw-dev libdw1 libiberty-dev zlib1g-dev zlib1g libpfm4-dev liblzma-dev libfuse3-dev libzstd-dev libmicrohttpd-dev libcmocka-dev libcmocka0
+  libbpf-dev libelf-dev libelf1 libdw-dev libdw1 liblzma5 libbz2-1.0 libiberty-dev zlib1g-dev zlib1g libpfm4-dev liblzma-dev libfuse3-dev libzstd-dev libmicrohttpd-dev libcmocka-dev libcmocka0

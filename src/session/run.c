@@ -350,13 +350,17 @@ static uint32_t first_event_probe(const struct tally_trace *t)
 	return t->img->nprogs ? t->img->prog[0].probe : 0;
 }
 
-/* Lets the command go. One that can't be run ends at once, with the shell's status for that. */
+/* Lets the command go. One that can't be run ends at once, with the shell's status for that. Where stacks are walked by tables, it stands
+ * still once more, behind its loader, until the tables of what is mapped by then are there: it may be over before anybody asks for them. */
 static int run_release_command(struct tally_trace *t)
 {
 	struct pollfd p = { .fd = t->child.pidfd, .events = POLLIN };
 	struct err e = { 0 };
-	int rc = k_child_release(&t->child, &e);
+	int rc = 0;
 
+	if (t->unwind && !t->child.held && k_child_hold(&t->child, K_HOLD_ENTRY, &e) >= 0)
+		unwind_look(t->unwind, (uint32_t)t->child.pid);
+	rc = k_child_release(&t->child, &e);
 	if (rc >= 0)
 		return 0;
 	(void)poll(&p, 1, 1000);

@@ -348,8 +348,9 @@ void later_report(struct tally_trace *t);
 
 /* ---- unwind.c ----------------------------------------------------------------------------------- */
 int unwind_choose(struct tally_trace *t, struct bpf_opts *o); /* how user stacks are walked */
-int unwind_open(struct tally_trace *t);  /* once the maps are there, if a program has such stacks */
-int unwind_watch(struct tally_trace *t); /* once mappings are watched */
+int unwind_open(struct tally_trace *t);           /* once the maps are there, if a program has such stacks */
+int unwind_watch(struct tally_trace *t);          /* once mappings are watched */
+void unwind_look(struct unwind *u, uint32_t pid); /* takes what pid maps now */
 void unwind_task(struct tally_trace *t, const struct k_task *fact);
 void unwind_turn(struct tally_trace *t); /* after what happened to mappings was told */
 void unwind_report(struct tally_trace *t);

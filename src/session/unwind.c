@@ -325,7 +325,7 @@ static struct unwind_process *process_place(struct unwind *u)
 	return p;
 }
 
-static void unwind_look(struct unwind *u, uint32_t pid)
+void unwind_look(struct unwind *u, uint32_t pid)
 {
 	const uint64_t now_ns = k_now_ns();
 	struct unwind_process *p = process_find(u, pid);
@@ -412,7 +412,7 @@ void unwind_task(struct tally_trace *t, const struct k_task *fact)
 		p->dead = true;
 	} else if (fact->kind == K_TASK_FORK) {
 		u->wanted->pid[fact->pid % COUNT(u->wanted->pid)] = fact->pid;
-	} else {
+	} else if (fact->time_ns > u->space[p - u->process].as_of_ns) { /* else the look has seen it */
 		p->old = u->any_old = true;
 	}
 }

@@ -1,14 +1,17 @@
 /*
  * unframed: page faults under frames without frame pointers.
  *
- *	unframed FAULTS EVERY [other]
+ *	unframed FAULTS EVERY [other|vdso|seldom]
  *
  * They come from compare(), which libc's qsort() calls, and from a signal handler, which interrupts wherever it likes; with `other`
- * the handler has a stack of its own.  The program stops itself (SIGSTOP) in the beginning and after every EVERY faults.  The Makefile compiles it with
+ * the handler has a stack of its own, and with `vdso` the kernel's vDSO takes the faults, since it writes the time there;
+ * with `seldom` a debugger's stops do not bring a signal each.  The program stops itself (SIGSTOP) in the beginning and after every EVERY faults.  The Makefile compiles it with
  * -fomit-frame-pointer.  Each stack that has touch_page() in it is one of
  *
  *	touch_page compare ... qsort ... sort_some spread ... main ...
  *	touch_page in_handler handler <return from the signal> ... main ...
+ *
+ * with the vDSO's function, and libc's that calls it, before touch_page().
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -20,6 +23,7 @@
 static char *area;
 static volatile unsigned long next_page, pages, every, sink;
 static size_t page;
+static int by_vdso;
 
 __attribute__((noinline)) void touch_page(void)
 {
@@ -27,7 +31,10 @@ __attribute__((noinline)) void touch_page(void)
 
 	if (n >= pages)
 		return;
-	*(volatile char *)(area + n * page) = 1;
+	if (by_vdso) /* this clock the vDSO has without asking the kernel, whatever counts the time */
+		clock_gettime(CLOCK_REALTIME_COARSE, (struct timespec *)(void *)(area + n * page));
+	else
+		*(volatile char *)(area + n * page) = 1;
 	sink++;
 }
 
@@ -80,9 +87,11 @@ __attribute__((noinline)) int spread(unsigned depth, unsigned seed)
 int main(int argc, char **argv)
 {
 	stack_t other = { .ss_sp = malloc(1 << 16), .ss_size = 1 << 16 };
-	struct sigaction on_time = { .sa_handler = handler, .sa_flags = SA_RESTART | (argc == 4 ? SA_ONSTACK : 0) };
+	const int on_other = argc == 4 && !strcmp(argv[3], "other");
+	struct sigaction on_time = { .sa_handler = handler, .sa_flags = SA_RESTART | (on_other ? SA_ONSTACK : 0) };
 	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
-	const struct itimerspec often = { { 0, 100000 }, { 0, 100000 } };
+	const long every_ns = argc == 4 && !strcmp(argv[3], "seldom") ? 20000000 : 100000;
+	const struct itimerspec often = { { 0, every_ns }, { 0, every_ns } };
 	unsigned long stop = 0;
 	timer_t timer;
 
@@ -90,6 +99,7 @@ int main(int argc, char **argv)
 		return 2;
 	pages = strtoul(argv[1], NULL, 0);
 	every = strtoul(argv[2], NULL, 0);
+	by_vdso = argc == 4 && !strcmp(argv[3], "vdso");
 	page = (size_t)sysconf(_SC_PAGESIZE);
 	area = mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (area == MAP_FAILED || madvise(area, pages * page, MADV_NOHUGEPAGE) < 0 || sigaltstack(&other, NULL) < 0 ||

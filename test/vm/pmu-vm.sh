@@ -36,7 +36,7 @@ trap 'rm -rf "$work"' EXIT
 ram_begin "$store/bin/busybox" "$1"
 ln "$ram/bin/busybox" "$ram/bin/true"           # a program with a path of its own, for what looks at mappings
 cp -L /usr/aarch64-linux-gnu/lib/{ld-linux-aarch64.so.1,libc.so.6,libm.so.6,libdl.so.2,libpthread.so.0} "$ram/lib/"
-find "$root/build/sysroot-arm64" -name 'lib*.so.[0-9]' -exec cp -L {} "$ram/lib/" \;
+find "$root/build/sysroot-arm64" \( -name 'lib*.so.[0-9]' -o -name 'lib*.so.[0-9].0' \) -exec cp -L {} "$ram/lib/" \;
 [ ${#files[@]} -eq 0 ] || cp -rL "${files[@]}" "$ram/guest/"
 ram_pack
 time=(-icount "shift=$shift_ns,sleep=off")
