@@ -30,7 +30,8 @@ int main(int argc, char **argv)
 	const unsigned long faults = argc > 1 ? strtoul(argv[1], NULL, 0) : 1000000;
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	unsigned long n[2] = { 0 };
-	char *area = mmap(AREA, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	char *area = mmap(AREA, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+			  -1, 0);
 
 	if (area != AREA || madvise(area, PAGES * page, MADV_NOHUGEPAGE) < 0) {
 		perror("storm");
