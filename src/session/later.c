@@ -278,7 +278,10 @@ int later_turn(struct tally_trace *t)
 	struct k_program program;
 	uint32_t pid, of;
 
-	while (t->eng->k && k_program_begins(t->eng->k, &program)) {
+	if (!t->eng->k || !probes_waits(t->probes))
+		return 0;
+
+	while (k_program_begins(t->eng->k, &program)) {
 		const int rc = later_look_at(t, &program);
 
 		k_program_go_on(t->eng->k, &program);
@@ -286,7 +289,7 @@ int later_turn(struct tally_trace *t)
 			return trace_fail(t, -rc, "failed to probe %s", program.path);
 	}
 
-	while (t->eng->k && probes_waits(t->probes) && k_held(t->eng->k, &pid, &of)) {
+	while (k_held(t->eng->k, &pid, &of)) {
 		const int rc = later_look(t, pid, of);
 
 		k_held_go_on(t->eng->k, pid);
