@@ -87,7 +87,7 @@ static void take_build_id(struct object *o, Elf *e, const GElf_Phdr *ph)
 static void take_load(struct object *o, const GElf_Phdr *ph)
 {
 	if (ph->p_flags & PF_X && ph->p_filesz && o->nloads < COUNT(o->load))
-		o->load[o->nloads++] = (struct load){ ph->p_offset, ph->p_filesz, ph->p_vaddr };
+		o->load[o->nloads++] = (struct sym_load){ ph->p_offset, ph->p_filesz, ph->p_vaddr };
 }
 
 int object_ident(struct object *o, const struct object_bytes *b)
@@ -113,27 +113,30 @@ int object_ident(struct object *o, const struct object_bytes *b)
 	return 0;
 }
 
-/* A mapping covers whole pages, so an address may lie in the bytes around a load: those count as
- * its own, unless another load holds them. */
-bool object_vaddr(const struct object *o, uint64_t off, uint64_t *ret)
+bool loads_vaddr(const struct sym_load *load, uint32_t n, uint64_t off, uint64_t *ret)
 {
 	const uint64_t page = 65536; /* the largest in use; only ever widens */
-	const struct load *near = NULL;
+	const struct sym_load *near = NULL;
 
-	for (uint32_t i = 0; i < o->nloads; i++) {
-		const struct load *l = &o->load[i];
-		uint64_t low = l->offset & ~(page - 1);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sym_load *l = &load[i];
+		const uint64_t low = l->offset & ~(page - 1);
 
-		if (off - l->offset < l->filesz) {
-			*ret = off - l->offset + l->vaddr;
-			return true;
+		if (off - l->offset < l->bytes) {
+			near = l;
+			break;
 		}
-		if (off >= low && off - low < l->filesz + 2 * page)
+		if (off >= low && off - low < l->bytes + 2 * page)
 			near = l;
 	}
 	if (near)
 		*ret = off - near->offset + near->vaddr;
 	return near;
+}
+
+bool object_vaddr(const struct object *o, uint64_t off, uint64_t *ret)
+{
+	return loads_vaddr(o->load, o->nloads, off, ret);
 }
 
 /* ---- symbols -------------------------------------------------------------------- */

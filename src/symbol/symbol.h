@@ -38,6 +38,10 @@ struct sym_note {
 	uint64_t addr, offset;
 	uint64_t semaphore; /* where the file has its semaphore; 0: it has none */
 };
+/* A part of a file that is code, as its program headers tell. */
+struct sym_load {
+	uint64_t offset, bytes, vaddr;
+};
 enum sym_machine { SYM_OTHER_MACHINE, SYM_X86_64, SYM_AARCH64 };
 struct sym_code {
 	enum sym_machine machine;    /* OTHER: also a program of 32 bits */

@@ -69,11 +69,8 @@ struct object_bytes {
 	const char *path; /* NULL: not known */
 	bool ask_servers;
 };
-struct load {
-	uint64_t offset, filesz, vaddr;
-};
 struct object {
-	struct load load[8]; /* executable ones */
+	struct sym_load load[8];
 	uint32_t nloads;
 	uint8_t build_id[32];
 	uint32_t build_id_len; /* 0: it has none */
@@ -88,6 +85,9 @@ int object_symbols(struct object *o, const struct object_bytes *b);
 int object_debug_file(const struct object *o, const struct object_bytes *b);
 int object_all_symbols(struct object *o, const struct object_bytes *b); /* unsorted, and with all names of an address */
 bool object_vaddr(const struct object *o, uint64_t file_offset, uint64_t *ret);
+/* The address of what lies there in the file. A mapping covers whole pages, so it may lie in the bytes around a part: those count as the
+ * part's own, unless another part holds them. */
+bool loads_vaddr(const struct sym_load *load, uint32_t n, uint64_t file_offset, uint64_t *ret);
 void object_free(struct object *o);
 
 /* .gnu_debugdata: an ELF file in xz. From mem_alloc; NULL when it can't be had. */

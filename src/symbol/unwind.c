@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "symbol/symbol_int.h"
 #include "symbol/unwind.h"
 
 #define SONAME "libdw.so.1"
@@ -380,7 +381,7 @@ static int cfi_add_signals(struct reading *r)
 	const uint32_t n = r->c->n;
 
 	for (uint32_t i = 0; i < r->c->nloads; i++) {
-		const struct sym_cfi_load *l = &r->c->load[i];
+		const struct sym_load *l = &r->c->load[i];
 		Elf_Data *d = l->bytes <= CODE_BYTES_MOST ?
 				      CALL_OF(&r->lib, elf_getdata_rawchunk)(r->elf, (int64_t)l->offset, l->bytes,
 									     ELF_T_BYTE) :
@@ -388,7 +389,7 @@ static int cfi_add_signals(struct reading *r)
 		const uint8_t *begin = d ? d->d_buf : NULL, *at = begin;
 
 		while (at && (at = memmem(at, l->bytes - (size_t)(at - begin), r->m->returns, r->m->nreturns))) {
-			const uint64_t addr = l->addr + (uint64_t)(at - begin);
+			const uint64_t addr = l->vaddr + (uint64_t)(at - begin);
 			struct sym_cfi_row *row;
 
 			at++;
@@ -424,7 +425,7 @@ static int cfi_take_headers(struct reading *r)
 		if (ph.p_type == PT_GNU_EH_FRAME)
 			r->header = ph;
 		else if (ph.p_type == PT_LOAD && ph.p_flags & PF_X && ph.p_filesz && r->c->nloads < COUNT(r->c->load))
-			r->c->load[r->c->nloads++] = (struct sym_cfi_load){ ph.p_offset, ph.p_filesz, ph.p_vaddr };
+			r->c->load[r->c->nloads++] = (struct sym_load){ ph.p_offset, ph.p_filesz, ph.p_vaddr };
 	}
 	return 0;
 }
@@ -452,25 +453,9 @@ int sym_cfi_read(struct sym_cfi *ret, enum sym_machine machine, const struct sym
 	return rc;
 }
 
-/* A mapping has whole pages: the bytes around a part count as its own, unless another part holds them. */
 bool sym_cfi_addr(const struct sym_cfi *c, uint64_t offset, uint64_t *ret)
 {
-	const uint64_t page = 65536; /* the largest in use */
-	const struct sym_cfi_load *near = NULL;
-
-	for (uint32_t i = 0; i < c->nloads; i++) {
-		const struct sym_cfi_load *l = &c->load[i];
-
-		if (offset - l->offset < l->bytes) {
-			near = l;
-			break;
-		}
-		if (offset >= (l->offset & ~(page - 1)) && offset < l->offset)
-			near = l;
-	}
-	if (near)
-		*ret = offset - near->offset + near->addr;
-	return near;
+	return loads_vaddr(c->load, c->nloads, offset, ret);
 }
 
 void sym_cfi_free(struct sym_cfi *c)

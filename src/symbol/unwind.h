@@ -18,9 +18,7 @@ struct sym_cfi {
 	uint32_t n;   /* 0: the file has no tables */
 	bool foreign; /* it is of another machine, or of 32 bits */
 	bool late;    /* there was no time for more rows: those behind the last are missing */
-	struct sym_cfi_load {
-		uint64_t offset, bytes, addr;
-	} load[8]; /* executable parts of the file */
+	struct sym_load load[8];
 	uint32_t nloads;
 };
 /* where the ELF file lies: in memory if p is not NULL */
