@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The examples of doc/d.md print what the page shows.
+# The language: the examples of doc/d.md print what the page shows, and what authors of scripts trip over.
 load common
 
 @test "each example of doc/d.md prints what stands behind it" {
@@ -12,4 +12,19 @@ load common
     sed -i 's/ *$//; /^$/d' "$BATS_TEST_TMPDIR/$i.got"
     diff "$BATS_TEST_TMPDIR/$i.want" "$BATS_TEST_TMPDIR/$i.got" || { echo "example $i"; return 1; }
   done
+}
+
+@test "words that D reserves are no names, and the refusal says so" {
+  for word in counter import probe provider; do
+    run "$TALLY" trace --on=vm -n "int $word; BEGIN { exit(0); }"
+    [ "$status" -eq 1 ]
+    has "syntax error near \"$word\"; D reserves this word: call it otherwise"
+  done
+}
+
+@test "addresses of the net have the types that scripts know" {
+  run "$TALLY" trace --on=vm -q -n 'struct in6_addr { uint8_t b[16]; };
+    BEGIN { a = (ipaddr_t *)alloca(sizeof(ipaddr_t)); *a = htonl(0x7f000001); b = (in6_addr_t *)alloca(sizeof(in6_addr_t)); b->b[15] = 1;
+    printf("%s %s %d\n", inet_ntoa(a), inet_ntoa6(b), sizeof(ipaddr_t)); exit(0); }'
+  said 0 "127.0.0.1 ::1 4"
 }

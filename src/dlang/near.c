@@ -175,8 +175,8 @@ static const struct {
 		  { "union ", TY_UNION, D_KT_UNION },
 		  { "enum ", TY_ENUM, D_KT_ENUM } };
 
-/* The script's types of that kind that have a definition; tag NULL: its typedefs. */
-static void add_types(struct names *l, const struct d_unit *u, const char *tag)
+/* The script's types of that kind that have a definition; tag NULL: its typedefs, as far as they begin as the word does. */
+static void add_types(struct names *l, const struct d_unit *u, const char *tag, const char *word)
 {
 	const size_t n = tag ? strlen(tag) : 0;
 	const void *key;
@@ -186,9 +186,9 @@ static void add_types(struct names *l, const struct d_unit *u, const char *tag)
 	for (size_t i = 0; map_next(tag ? &u->tags : &u->types, &i, &key, &len, &val);) {
 		const struct d_type *t = val;
 
-		if (!tag)
+		if (!tag && len && *(const char *)key == *word)
 			near_add_name(l, arena_strndup((struct arena *)(uintptr_t)&u->arena, key, len));
-		else if (!t->incomplete && !strncmp(t->name, tag, n))
+		else if (tag && !t->incomplete && !strncmp(t->name, tag, n))
 			near_add_name(l, t->name + n);
 	}
 }
@@ -203,7 +203,7 @@ const char *near_type(struct d_unit *u, const struct d_type *t)
 		if (t->kind != near_tags[i].kind || !(word = strrchr(t->name, t->module ? '`' : ' ')))
 			continue;
 		word++;
-		add_types(&l, u, near_tags[i].word);
+		add_types(&l, u, near_tags[i].word, word);
 		if (k && (of_kernel = k->near(k->arg, t->module, near_tags[i].of_kernel, word)))
 			near_add_name(&l, of_kernel);
 		return near_advice(u, &l, word, near_tags[i].word, "");
@@ -235,7 +235,7 @@ const char *near_type_name(struct d_unit *u, const char *module, const char *nam
 	if (tagged)
 		return tagged;
 	if (!module)
-		add_types(&l, u, NULL);
+		add_types(&l, u, NULL, name);
 	if (k && (of_kernel = k->near(k->arg, module, D_KT_TYPEDEF, name)))
 		near_add_name(&l, of_kernel);
 	return near_advice(u, &l, name, "", "");

@@ -1,6 +1,8 @@
 /*
  * net.d: packets and connections, as the providers ip, tcp and udp of Solaris have them.
  */
+typedef uint32_t ipaddr_t; /* in network byte order */
+typedef struct in6_addr in6_addr_t;
 typedef struct pktinfo {
 	uintptr_t pkt_addr;
 } pktinfo_t;
