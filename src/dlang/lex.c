@@ -66,7 +66,8 @@ int lex_syntax(struct parser *ps)
 	size_t n = (size_t)(t->end - t->start);
 	if (n == 0)
 		return d_fail(ps->u, t->line, D_NTAGS, "syntax error near end-of-input");
-	const char *hint = near_keyword(t->start, n), *type = hint == NULL ? lex_near_type(ps) : "";
+	const char *hint = ps->advice != NULL ? ps->advice : near_keyword(t->start, n),
+		   *type = hint == NULL ? lex_near_type(ps) : "";
 	if (t->kind == T_IDENT) /* a name is shown with what follows it in its line */
 		n = strcspn(t->start, "\n");
 	return d_fail(ps->u, t->line, D_SYNTAX, "syntax error near \"%.*s\"%s%s", n > 60 ? 60 : (int)n, t->start,

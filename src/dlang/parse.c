@@ -172,6 +172,30 @@ static int parse_conditional(struct parser *ps, struct d_stmt ***end)
 	return rc;
 }
 
+/* A word of D or a typedef that says a type: with it C would declare a variable. The kernel's types are not searched for it. */
+static bool names_type(const struct parser *ps)
+{
+	switch (ps->tok.kind) {
+	case T_char:
+	case T_short:
+	case T_int:
+	case T_long:
+	case T_signed:
+	case T_unsigned:
+	case T_float:
+	case T_double:
+	case T_string:
+	case T_struct:
+	case T_union:
+	case T_enum:
+	case T_const:
+	case T_static:
+		return true;
+	default:
+		return at(ps, T_IDENT) && type_named(ps->u, ps->tok.str) != NULL;
+	}
+}
+
 /* One statement and its ';', which the last of a block need not have. */
 static int parse_statement(struct parser *ps, struct d_stmt ***end, bool may_be_last)
 {
@@ -183,12 +207,17 @@ static int parse_statement(struct parser *ps, struct d_stmt ***end, bool may_be_
 	if (s == NULL)
 		return d_nomem(ps->u);
 	s->line = ps->tok.line;
+	ps->advice = names_type(ps) ?
+			     "variables are declared in front of clauses, or by what is first assigned to them" :
+			     NULL;
 	s->expr = parse_expr(ps);
 	if (s->expr == NULL)
 		return -TALLY_ESYNTAX;
 	**end = s;
 	*end = &s->next;
-	return may_be_last && at(ps, T_RBRACE) ? 0 : expect(ps, T_SEMI);
+	int rc = may_be_last && at(ps, T_RBRACE) ? 0 : expect(ps, T_SEMI);
+	ps->advice = NULL;
+	return rc;
 }
 
 /* On return the cursor is behind the '}' and no token is held. */

@@ -76,6 +76,7 @@ struct parser {
 	bool open_array;    /* an array may have no elements: of a member, or of what only C knows */
 	const char *comment,
 		*comment_end;    /* what lex_space() passed last, unless an empty line stands behind it; or NULL */
+	const char *advice;      /* what a syntax error adds in the statement that is parsed, or NULL */
 	struct d_params *params; /* where the names of a tuple's elements go, or NULL */
 	struct d_token tok;
 };
