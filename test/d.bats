@@ -28,3 +28,11 @@ load common
     printf("%s %s %d\n", inet_ntoa(a), inet_ntoa6(b), sizeof(ipaddr_t)); exit(0); }'
   said 0 "127.0.0.1 ::1 4"
 }
+
+@test "a member that was assigned NULL is NULL, and printing it faults" {
+  run "$TALLY" trace --on=vm -qs "$BATS_TEST_DIRNAME/differential/null_members.d"
+  [ "$status" -eq 0 ]
+  [[ $output == *"1 1 0 0"* ]]
+  has $'[]\n[] [] 1'
+  [[ "$output" != *"not here"* ]]
+}

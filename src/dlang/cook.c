@@ -138,6 +138,7 @@ bool is_null_pointer(const struct d_node *n)
 /* Whether a string may be NULL when the program runs. */
 bool string_nullable(const struct d_node *n)
 {
+	const struct d_node *root;
 	switch (n->kind) {
 	case N_INT:
 		return true;
@@ -146,6 +147,10 @@ bool string_nullable(const struct d_node *n)
 		       n->call == CALL_strstr;
 	case N_VAR:
 		return n->sym->nullable || n->sym->kind == SYM_SELF || n->sym->kind == SYM_ASSOC;
+	case N_MEMBER:
+	case N_INDEX: /* an element or member that was never assigned is "" */
+		root = place_root(n);
+		return root != NULL && root->kind == N_VAR && root->sym->nullable;
 	case N_CAST:
 		return n->a->type->kind == TY_STRING && string_nullable(n->a);
 	case N_COND:

@@ -330,6 +330,20 @@ static void string_args(struct lw *l, uint32_t at, uint32_t from, ir_obj o, uint
 	end_string(l, o, off, size, from);
 }
 
+/* An element at a computed index, whole: read as a string NULL would be "". */
+static void string_element(struct lw *l, struct lw_place *p, const struct d_node *n, ir_obj o, uint32_t off,
+			   uint32_t size)
+{
+	const uint32_t bytes = n->type->size;
+	ir_obj whole = lw_temp(l, bytes);
+	struct ir_ins *i;
+
+	lw_by_address(l, p);
+	i = lw_on(l, IR_OREAD, whole, 0, bytes);
+	i->a = p->index;
+	string_copy(l, o, off, size, whole, 0, bytes);
+}
+
 static void string_place(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
 {
 	struct lw_place p;
@@ -339,6 +353,10 @@ static void string_place(struct lw *l, const struct d_node *n, ir_obj o, uint32_
 		return;
 	}
 	p = lw_place_of(l, n);
+	if (p.o && p.index && string_nullable(n)) {
+		string_element(l, &p, n, o, off, size);
+		return;
+	}
 	if (p.o)
 		lw_by_address(l, &p);
 	if (p.scratch)

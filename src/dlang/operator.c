@@ -331,8 +331,8 @@ static int assign_plain(struct d_unit *u, struct d_node *n)
 	if (t->kind == TY_STRING && (rc = to_string(u, &n->b)) < 0)
 		return rc;
 	const struct d_node *var = place_root(n->a);
-	if (t->kind == TY_STRING && var != NULL && var->kind == N_VAR &&
-	    (string_nullable(n->b) || place_root(n->b) != NULL))
+	const bool holds_strings = t->kind == TY_STRING || (ty_is_sou(t) && n->b->kind != N_INT);
+	if (holds_strings && var != NULL && var->kind == N_VAR && (string_nullable(n->b) || has_bytes(n->b)))
 		var->sym->nullable = true; /* a variable may become so behind this */
 	return (rc = convert(u, &n->b, t)) < 0 ? rc : scratch_assign(u, n);
 }
