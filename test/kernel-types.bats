@@ -131,3 +131,21 @@ setup() {
     "$2" trace -qn "BEGIN { printf(\"%s\n\", fds[7].fi_mount); exit(0); }" 7<"$1/mnt/deep/f"' sh "$BATS_TEST_TMPDIR" "$TALLY"
   [ "${lines[0]}" = "$(realpath "$BATS_TEST_TMPDIR")/mnt" ]
 }
+
+@test "a misspelt type of the kernel is told with the one that is near" {
+  while IFS='|' read -r script words; do
+    run "$TALLY" trace -xerrtags -en "$script"
+    [ "$status" -eq 1 ]
+    has "$words"
+  done <<'ROWS'
+BEGIN { trace(((struct task_strct *)curthread)->pid); }|[D_OP_INCOMPLETE] in action list: operator -> cannot be applied to a forward declaration: no struct task_strct definition is available; did you mean struct task_struct?
+struct list_hed l; BEGIN { trace(1); }|[D_DECL_INCOMPLETE] incomplete struct/union/enum struct list_hed: l; did you mean struct list_head?
+BEGIN { trace((enum pid_typ)1); }|did you mean enum pid_type?
+BEGIN { trace((vmlinux`gfp_tt)1); }|did you mean gfp_t?
+BEGIN { trace((list_head *)arg0); }|did you mean struct list_head?
+BEGIN { trace(((struct vmlinux`task_strct *)1)->pid); }|did you mean struct task_struct?
+ROWS
+  run "$TALLY" trace -en 'BEGIN { trace(((struct zzqqxxyy *)curthread)->pid); }'
+  [ "$status" -eq 1 ]
+  [[ $output != *"did you mean"* ]]
+}
