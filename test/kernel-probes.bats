@@ -9,7 +9,7 @@ needs_types() { needs_bpf; [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel t
 # tell NAME...: an END clause that prints the variables.
 tell() { local v; printf 'END { '; for v; do printf 'printf("%s %%d\\n", %s); ' "$v" "$v"; done; printf '}'; }
 
-# Some machines do not deliver each switch of threads: what depends on that is exact in one of three runs.
+# Some machines do not deliver each switch of threads (see below): what depends on that is exact in one of three runs.
 three_times() { "$@" || "$@" || "$@"; }
 
 count_tasks() {
@@ -78,7 +78,8 @@ killed 5"
   has "echo /bin/echo 1"
 }
 
-count_switches() {
+@test "sched:::sleep and sched:::preempt count what /proc/PID/status does" {
+  needs_types
   run trace -x verbose -c "$PROGS/tasks switch" -n 'BEGIN { sleeps = preempts = 0; on = 0; }' \
     -n 'proc:::exec-success /pid == $target/ { before_v = curthread->nvcsw; before_i = curthread->nivcsw; on = 1; }' \
     -n 'sched:::sleep /on && tid == $target/ { sleeps++; } sched:::preempt /on && tid == $target/ { preempts++; }' \
@@ -88,22 +89,18 @@ count_switches() {
   awk '$1 == "slept" { n = 1; if ($2 != $3 || $5 != $6 || $2 < 500) bad = 1 } END { exit !n || bad }' <<<"$output" || { echo "$output"; return 1; }
 }
 
-@test "sched:::sleep and sched:::preempt count what /proc/PID/status does" {
+# Some machines tell nobody, perf neither, when a thread of process 1 leaves a CPU (a virtual machine's agent).  Who follows it there comes unseen: the last
+# one that came to that CPU is still that thread when the other leaves.  So what comes unseen is known one by one, and the rest is exact.
+@test "a thread that is switched to has its own pid, name and variables in on-cpu, each time that the kernel tells" {
   needs_types
-  three_times count_switches
-}
-
-switched_thread_is_itself() {
-  run trace -c "$PROGS/tasks switch" -n 'BEGIN { on = off = back = other = 0; }' \
+  run trace -c "$PROGS/tasks switch" -n 'int here[int]; int of[int]; BEGIN { on = off = back = other = unseen = unexplained = 0; }' \
+    -n 'rawtp:::sched_switch /args[1]->tgid == $target && here[cpu] && here[cpu] != args[1]->pid + 1/ { unseen++; unexplained += of[cpu] != 1; }' \
+    -n 'rawtp:::sched_switch { here[cpu] = args[2]->pid + 1; of[cpu] = args[2]->tgid; }' \
     -n 'sched:::off-cpu /pid == $target/ { off++; self->gone = tid; }' \
     -n 'sched:::on-cpu /pid == $target/ { on++; back += self->gone == tid; other += execname != "tasks" && execname != "tally"; self->gone = 0; }' \
-    -n 'END { printf("%d %d %d\n", on >= off - 1 && on <= off + 1 && off > 500, back >= on - 1, other); }'
-  [ "$(tail -n 1 <<<"$output")" = "1 1 0" ] || { echo "$output"; return 1; }
-}
-
-@test "a thread that is switched to has its own pid, name and variables in on-cpu" {
-  needs_types
-  three_times switched_thread_is_itself
+    -n 'END { printf("%d of %d, unseen %d, unexplained %d, back %d, other %d\n", on, off, unseen, unexplained, back, other); }'
+  awk '/ of / { gsub(",", ""); n = 1; came = $1 + $5; bad = $3 < 500 || came > $3 || came < $3 - 1 || $7 || $9 < $1 - 1 || $11 } END { exit !n || bad }' <<<"$output" ||
+    { echo "$output"; return 1; }
 }
 
 @test "stack() in on-cpu is where the thread that comes has slept" {
