@@ -342,7 +342,7 @@ struct bpf_point {
 	bool has_result;    /* POINT_RETURN: it returns something */
 	bool by_pattern;    /* nobody asked for it in particular: it is left out when the kernel refuses it */
 	uint8_t nargs; /* at least; POINT_RETURN: 0: arg1 is the result; else they are those of the call (fexit alone has them) */
-	bool has_constant; /* the word behind them is `constant`: which of the points it was */
+	uint8_t constant_at; /* that word, behind them, is `constant`: which of the points it was; 0: none */
 	int32_t constant;
 	const char *in_call; /* it fires in this system call only */
 	uint8_t call_args;   /* 1 + n: it is the beginning of a call, and arg0 is the call's argument n */

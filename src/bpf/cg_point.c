@@ -102,7 +102,7 @@ void cg_point_arg(struct cg *g, unsigned n)
 	else if (n < p->nargs)
 		cg_point_word(g, R0, n);
 	else
-		cg_imm(g, R0, n == p->nargs && p->has_constant ? p->constant : 0);
+		cg_imm(g, R0, n && n == p->constant_at ? p->constant : 0);
 }
 
 #define ETHERTYPE_IP 0x0008 /* as the packet has them: in network order */

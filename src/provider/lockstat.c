@@ -29,9 +29,9 @@ static const struct d_args mutex_args[] = { LOCK("struct mutex") }, spin_args[] 
 	}
 /* The four ways of a lock for readers and writers: plain, and without soft interrupts or interrupts. */
 enum { RW_WRITER, RW_READER };
-#define RW_POINT(function, point_at, kind)                                                           \
-	{                                                                                            \
-		.name = function, .at = point_at, .nargs = 1, .has_constant = true, .constant = kind \
+#define RW_POINT(function, point_at, kind)                                                       \
+	{                                                                                        \
+		.name = function, .at = point_at, .nargs = 1, .constant_at = 1, .constant = kind \
 	}
 #define RW_POINTS(function, irq_function, at, kind)                                       \
 	RW_POINT("_raw_" function, at, kind), RW_POINT("_raw_" function "_bh", at, kind), \

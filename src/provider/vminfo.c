@@ -5,11 +5,12 @@
  */
 #include "provider/provider_int.h"
 
-static const struct d_args one_args[] = { { .value = "uint64_t", .text = "1" },
-					  { .value = "uint64_t *", .text = "(uint64_t *)0" } },
-			   page_args[] = { { .value = "uint64_t",
-					     .text = "(((struct bio *)__word0)->bi_iter.bi_size + 4095) / 4096" },
-					   { .value = "uint64_t *", .text = "(uint64_t *)0" } };
+/* One description for all of them, so that one clause may be of all. Word 3 is made up: 1 where the pages of a request count. */
+static const struct d_args vminfo_args[] = {
+	{ .value = "uint64_t", .text = "__word3 ? (((struct bio *)__word0)->bi_iter.bi_size + 4095) / 4096 : 1" },
+	{ .value = "uint64_t *", .text = "(uint64_t *)0" },
+};
+#define COUNTS_PAGES .constant_at = 3, .constant = 1
 
 #define OPERATION(mask, how)                                                                     \
 	{                                                                                        \
@@ -20,20 +21,24 @@ static const struct d_args one_args[] = { { .value = "uint64_t", .text = "1" },
 #define NOT_MARKED "a mark in the kernel's memory management, which Linux has not"
 
 static const struct point_row vminfo_rows[] = {
-	{ .name = "as_fault", .point = { { .name = "page_fault_user", .nargs = 3 } }, POINT_ARGS(one_args) },
+	{ .name = "as_fault", .point = { { .name = "page_fault_user", .nargs = 3 } }, POINT_ARGS(vminfo_args) },
 	/* the page is there, and may not be used so: bit 0 of the processor's code */
 	{ .name = "prot_fault",
 	  .point = { { .name = "page_fault_user",
 		       .nargs = 3,
 		       .when = { { .word = 2, .test = WHEN_SET, .value = 1 } },
 		       .nwhen = 1 } },
-	  POINT_ARGS(one_args) },
-	{ .name = "kernel_asflt", .point = { { .name = "page_fault_kernel", .nargs = 3 } }, POINT_ARGS(one_args) },
-	{ .name = "maj_fault", .point = { { .name = "mm_filemap_fault", .nargs = 2 } }, POINT_ARGS(one_args) },
-	{ .name = "pgin", .point = { { .name = "block_bio_queue", .nargs = 1, READS } }, POINT_ARGS(one_args) },
-	{ .name = "pgpgin", .point = { { .name = "block_bio_queue", .nargs = 1, READS } }, POINT_ARGS(page_args) },
-	{ .name = "pgout", .point = { { .name = "block_bio_queue", .nargs = 1, WRITES } }, POINT_ARGS(one_args) },
-	{ .name = "pgpgout", .point = { { .name = "block_bio_queue", .nargs = 1, WRITES } }, POINT_ARGS(page_args) },
+	  POINT_ARGS(vminfo_args) },
+	{ .name = "kernel_asflt", .point = { { .name = "page_fault_kernel", .nargs = 3 } }, POINT_ARGS(vminfo_args) },
+	{ .name = "maj_fault", .point = { { .name = "mm_filemap_fault", .nargs = 2 } }, POINT_ARGS(vminfo_args) },
+	{ .name = "pgin", .point = { { .name = "block_bio_queue", .nargs = 1, READS } }, POINT_ARGS(vminfo_args) },
+	{ .name = "pgpgin",
+	  .point = { { .name = "block_bio_queue", .nargs = 1, COUNTS_PAGES, READS } },
+	  POINT_ARGS(vminfo_args) },
+	{ .name = "pgout", .point = { { .name = "block_bio_queue", .nargs = 1, WRITES } }, POINT_ARGS(vminfo_args) },
+	{ .name = "pgpgout",
+	  .point = { { .name = "block_bio_queue", .nargs = 1, COUNTS_PAGES, WRITES } },
+	  POINT_ARGS(vminfo_args) },
 #define NONE(text) { .name = text, .lacks = NOT_MARKED },
 	NONE("anonfree") NONE("anonpgin") NONE("anonpgout") NONE("cow_fault") NONE("dfree") NONE("execfree")
 		NONE("execpgin") NONE("execpgout") NONE("fsfree") NONE("fspgin") NONE("fspgout") NONE("hat_fault")
