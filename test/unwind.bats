@@ -60,7 +60,7 @@ on_signal=' unframed`touch_page unframed`in_handler unframed`handler [^ ]+ .*unf
     lines_of_stacks | grep -vE "$on_signal|$in_order" || true
     echo "$stderr"
     [ "$(sum_of 'unframed`touch_page ')" -ge 4990 ]
-    [ "$(sum_of 'unframed`touch_page unframed`in_handler')" -ge 500 ]
+    [ "$(sum_of 'unframed`touch_page unframed`in_handler')" -ge 50 ]
     [ "$(sum_of "$on_signal")" -eq "$(sum_of 'unframed`touch_page unframed`in_handler')" ]
     [ "$(sum_of "$in_order")" -eq "$(sum_of 'unframed`touch_page unframed`compare')" ]
     [ "$(sum_of 'touch_page.*truncated')" -eq 0 ]
