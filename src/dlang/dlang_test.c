@@ -901,6 +901,12 @@ static const char everything[] =
 	"rec:::one { trace(args[0]->name); trace(args[0]->size); }\n";
 
 static const char refused[] = "BEGIN { if (pid) trace(xlate <a_t *> (arg0)); else { x = (`y) + 1; } }\n";
+static const char whole[] =
+	"struct in { int n; }; struct out { int m; char c[4]; string s; } o;\n"
+	"translator struct out < struct in *P > { m = P->n; c = \"x\"; s = strchr(\"y\", 'z'); };\n"
+	"BEGIN { o = *xlate < struct out * > ((struct in *)arg0); print(o); print(&o.m); exit(strlen(o.s)); }\n";
+static const char misspelt[] = "struct out { int m; };\nBEGIN { uint32 x; }\n";
+static const char misspelt_tag[] = "struct out { int m; };\nstruct ouf o;\n";
 static const char defined[] = "translator a_t < struct b *B > { c = B->d; };\n";
 
 static void fail_each_allocation(const char *text, int verdict)
@@ -962,6 +968,9 @@ static void the_nth_allocation_may_fail(void **state)
 	fail_each_allocation(everything, 0);
 	fail_each_allocation(refused, -TALLY_ESYNTAX);
 	fail_each_allocation(defined, -TALLY_ESYNTAX);
+	fail_each_allocation(whole, 0);
+	fail_each_allocation(misspelt, -TALLY_ESYNTAX);
+	fail_each_allocation(misspelt_tag, -TALLY_ESYNTAX);
 }
 
 int main(void)
