@@ -90,14 +90,14 @@ void cg_task(struct cg *g)
 		cg_ins(g, I_CALL(get_current_task));
 }
 
-/* R0 = argument n; a word that is not there is 0. */
+/* R0 = argument n; a word that is not there is 0. The result of a function stands behind its arguments, or is argument 1. */
 void cg_point_arg(struct cg *g, unsigned n)
 {
 	const struct bpf_point *p = cg_point(g);
 
 	if (p->call_args)
 		cg_call_arg(g, n + p->call_args - 1u);
-	else if (p->at == POINT_RETURN && !p->nargs && n == 1 && p->has_result)
+	else if (p->at == POINT_RETURN && n == (p->nargs ? p->nargs : 1) && p->has_result)
 		point_function_result(g);
 	else if (n < p->nargs)
 		cg_point_word(g, R0, n);

@@ -10,7 +10,9 @@
 	{                                                         \
 		.value = type " *", .text = "(" type " *)__word0" \
 	}
-static const struct d_args mutex_args[] = { LOCK("struct mutex") }, spin_args[] = { LOCK("spinlock_t") },
+static const struct d_args mutex_args[] = { LOCK("struct mutex") },
+			   error_args[] = { LOCK("struct mutex"), { .value = "int", .text = "(int)__word1" } },
+			   spin_args[] = { LOCK("spinlock_t") },
 			   rw_args[] = { LOCK("rwlock_t"), { .value = "int", .text = "(int)__word1" } };
 
 #define ENTRY(function)                                         \
@@ -46,6 +48,10 @@ static const struct point_row lockstat_rows[] = {
 	  .point = { RETURN("mutex_lock"), RETURN_IF("mutex_lock_interruptible", WHEN_EQ),
 		     RETURN_IF("mutex_lock_killable", WHEN_EQ), RETURN_IF("mutex_trylock", WHEN_NE) },
 	  POINT_ARGS(mutex_args),
+	  .lacks = FEXIT },
+	{ .name = "adaptive-acquire-error",
+	  .point = { RETURN_IF("mutex_lock_interruptible", WHEN_NE), RETURN_IF("mutex_lock_killable", WHEN_NE) },
+	  POINT_ARGS(error_args),
 	  .lacks = FEXIT },
 	{ .name = "adaptive-release", .point = { ENTRY("mutex_unlock") }, POINT_ARGS(mutex_args), .lacks = FUNCTION },
 	{ .name = "spin-acquire",

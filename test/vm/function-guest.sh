@@ -53,6 +53,8 @@ is "lockstat: a mutex is taken and given back once for each write to a pipe" "$(
   -n 'syscall::write:entry /execname == "dd" && args[0] == 1/ { self->in = 1; } syscall::write:return { self->in = 0; }
     lockstat:::adaptive-acquire, lockstat:::adaptive-release /self->in && args[0] != NULL/ { @[probename] = count(); } END { printa("%s %@d\n", @); }' |
   sort | tr '\n' ' ')" " adaptive-acquire 1000 adaptive-release 1000 "
+is "lockstat: a wait for a mutex that a signal ended is listed with its error, and none happens where nobody waits" "$(d -lvn lockstat:::adaptive-acquire-error | grep -o 'args.*' | tr '\n' ' '
+  words -c 'true' -n 'BEGIN { n = 0; } lockstat:::adaptive-acquire-error { n += args[1] == 0 || args[0] == NULL; } END { printf("%d", n); }')" "args[0]: struct mutex * args[1]: int 0"
 is "lockstat: a process is made under one lock for writers, which is given back" "$(words -c "sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do (exit 0); done'" \
   -n 'fbt::copy_process:entry /pid == $target/ { self->in = 1; } fbt::copy_process:return { self->in = 0; }
     lockstat:::rw-acquire /self->in && args[1] == 0 && args[0] != NULL/ { @["taken"] = count(); }
