@@ -128,16 +128,18 @@ killed 5"
   needs_types
   local dev
   dev=$(lsblk -ndo KNAME "$(df --output=source "$BATS_TEST_TMPDIR" | tail -n 1)" 2>/dev/null) && [ -r "/sys/block/$dev/stat" ] || skip "no block device below $BATS_TEST_TMPDIR"
-  # Others write, too: what ours wrote is among what the device says it wrote meanwhile, as is all that was traced.
-  read -r _ _ _ _ before _ sectors _ <"/sys/block/$dev/stat"
+  # Others write, too: what ours wrote is among what was traced, and what was seen to end is among what the device says it wrote meanwhile.  What was
+  # started may end later.
+  written() { awk '{ print $5 + $12, $7 + $14 }' "/sys/block/$dev/stat"; } # what is discarded is written, too
+  read -r before sectors < <(written)
   run trace -c "dd if=/dev/zero of=$BATS_TEST_TMPDIR/file bs=64k count=16 conv=fsync" \
-    -n 'BEGIN { started = ended = bytes = 0; }' \
+    -n 'BEGIN { started = ended = bytes = done = 0; }' \
     -n 'io:::start /args[0]->b_flags & B_WRITE && args[0]->b_bcount && args[1]->dev_statname == "'"$dev"'"/ { started++; bytes += args[0]->b_bcount; }' \
-    -n 'io:::done /args[0]->b_flags & B_WRITE && args[0]->b_bcount && args[1]->dev_statname == "'"$dev"'"/ { ended++; }' \
-    -n "$(tell started ended bytes)"
-  read -r _ _ _ _ after _ written _ <"/sys/block/$dev/stat"
-  awk -v n=$((after - before)) -v b=$(((written - sectors) * 512)) '{ v[$1] = $2 } END { exit !(v["started"] >= 1 && v["ended"] <= n && v["bytes"] >= 1048576 && v["bytes"] <= b) }' <<<"$output" ||
-    { echo "$output; the device: $((after - before)) $(((written - sectors) * 512))"; return 1; }
+    -n 'io:::done /args[0]->b_flags & B_WRITE && args[0]->b_bcount && args[1]->dev_statname == "'"$dev"'"/ { ended++; done += args[0]->b_bcount; }' \
+    -n "$(tell started ended bytes done)"
+  read -r after now < <(written)
+  awk -v n=$((after - before)) -v b=$(((now - sectors) * 512)) '{ v[$1] = $2 } END { exit !(v["started"] >= 1 && v["ended"] <= n && v["bytes"] >= 1048576 && v["done"] >= 1048576 && v["done"] <= b) }' <<<"$output" ||
+    { echo "$output; the device: $((after - before)) $(((now - sectors) * 512))"; return 1; }
 }
 
 # A device that nobody else uses: what /sys/block says of it is what the probes say, to the request and the byte.
