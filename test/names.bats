@@ -129,6 +129,8 @@ compile_cc() {
 @test "functions of JavaScript have the names of node's perf map" {
   needs node
   needs_bpf
+  TALLY=$(realpath "$TALLY") NAME=$(realpath "$NAME")
+  cd "$BATS_TEST_TMPDIR" # node leaves a log of its own where it runs
   run --separate-stderr "$TALLY" trace -qn 'profile-997 /arg1 && pid == $target/ { @[ufunc(arg1)] = count(); }' \
     -c "node --perf-basic-prof --interpreted-frames-native-stack $NAME/shop.js"
   [[ "$output" == *'[jit]`'*ringTill* ]] || { echo "$output"; echo "$stderr"; false; }
