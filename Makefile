@@ -352,6 +352,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
 DOCDIR ?= $(DATADIR)/doc/tally
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 BASHDIR ?= $(DATADIR)/bash-completion/completions
 ZSHDIR ?= $(DATADIR)/zsh/site-functions
 FISHDIR ?= $(DATADIR)/fish/vendor_completions.d
@@ -383,6 +384,8 @@ install: all man install-doc
 	$(INSTALL) -m 644 src/cmd/completion.bash $(DESTDIR)$(BASHDIR)/tally
 	$(INSTALL) -m 644 src/cmd/completion.zsh $(DESTDIR)$(ZSHDIR)/_tally
 	$(INSTALL) -m 644 src/cmd/completion.fish $(DESTDIR)$(FISHDIR)/tally.fish
+	$(INSTALL) -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSCONFDIR)/tally/serve.d
+	sed 's|@BINDIR@|$(BINDIR)|; s|@SYSCONFDIR@|$(SYSCONFDIR)|' tools/tally-serve.service.in >$(DESTDIR)$(UNITDIR)/tally-serve.service
 ifdef DTRACE
 	$(INSTALL) -d $(DESTDIR)$(SBINDIR) $(DESTDIR)$(MANDIR)/man8
 	ln -sf ../bin/tally $(DESTDIR)$(SBINDIR)/dtrace

@@ -13,9 +13,9 @@ needs_http() {
   ldconfig -p | grep -q libmicrohttpd.so.12 || skip "no libmicrohttpd"
 }
 
-# Starts a service on a port of its own and waits until it says so: $server, $at.
+# Starts a service on a port of its own, or at $listen, and waits until it says so: $server, $at.
 serve() { # ARGUMENTS...
-  "$TALLY" serve --listen 127.0.0.1:0 "$@" 2>log &
+  "$TALLY" serve --listen "${listen:-127.0.0.1:0}" "$@" 2>log &
   server=$!
   until_log 'on port [0-9]+$'
   at=http://127.0.0.1:$(sed -n 's/.* on port //p' log)
@@ -200,7 +200,7 @@ P
 @test "it listens on the loopback network alone, and says who has the port" {
   known_program
   run "$TALLY" serve -s known.d --listen 0.0.0.0:0
-  said 2 "tally: 0.0.0.0 is no loopback address: the service has neither TLS nor users; put a proxy that has them in front"
+  said 2 "tally: 0.0.0.0:0 is no loopback address: that requires TLS and users, which a file of --web.config.file has (tls_server_config and basic_auth_users)"
   run "$TALLY" serve -s known.d --listen localhost
   said 2 "tally: invalid address 'localhost' (expected e.g. 127.0.0.1:7347)"
   needs_http
@@ -319,4 +319,278 @@ storm_adds_up() { # TRUTH SUM LOST
   stop_prometheus
   [[ "$answer" == *'"3"]'* ]] || { echo "$answer"; cat prom.log; return 1; }
   [[ "$health" == *'"health":"up"'* ]]
+}
+
+# ---- TLS and users ------------------------------------------------------------------------
+
+certificate() { # FILE DAYS: FILE.crt and FILE.key, for 127.0.0.1
+  openssl req -newkey rsa:2048 -nodes -keyout "$1.key" -out "$1.csr" -subj /CN=tally 2>/dev/null
+  openssl x509 -req -in "$1.csr" -signkey "$1.key" -out "$1.crt" -days "$2" -extfile <(echo subjectAltName=IP:127.0.0.1) 2>/dev/null
+}
+
+# alice's password is "secret".
+web_config() { # FILE OF THE CERTIFICATE
+  cat >web.yml <<Y
+tls_server_config:
+  cert_file: $1.crt
+  key_file: $1.key
+basic_auth_users:
+  # htpasswd -nBC 5 alice
+  alice: \$2b\$05\$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a
+Y
+}
+
+needs_openssl() {
+  needs_http
+  command -v openssl >/dev/null || skip "no openssl"
+}
+
+serve_tls() { # ARGUMENTS...
+  certificate one 2
+  web_config one
+  serve --web.config.file web.yml "$@"
+  at=https${at#http}
+}
+
+@test "with a file of TLS and users only those get an answer, encrypted, from any address" {
+  needs_openssl
+  known_program
+  listen=0.0.0.0:0 serve_tls -s known.d
+  at=https://127.0.0.1:${at##*:}
+  [ "$(curl -s --cacert one.crt -o body -w '%{http_code}' "$at/metrics")" = 401 ]
+  run ! grep -q tally_ body
+  [ "$(curl -s --cacert one.crt -u alice:wrong -o body -w '%{http_code}' "$at/metrics")" = 401 ]
+  [ "$(curl -s --cacert one.crt -u bob:secret -o body -w '%{http_code}' "$at/metrics")" = 401 ]
+  for _ in 1 2 3 4 5 6 7 8; do # a password that was right once costs no more time
+    curl -sf --cacert one.crt -u alice:secret "$at/metrics" | grep -qx 'tally_amount{program="known"} 42'
+  done
+  run ! curl -sf "http://${at#https://}/metrics"
+  run ! curl -sf --tls-max 1.1 --cacert one.crt -u alice:secret "$at/metrics"
+}
+
+@test "other addresses than the loopback network's are refused without TLS and users" {
+  needs_openssl
+  known_program
+  certificate one 2
+  printf 'basic_auth_users: # nobody encrypts\n  alice: "%s"\n' '$2b$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a' >web.yml
+  run "$TALLY" serve -s known.d --listen 0.0.0.0:0 --web.config.file web.yml
+  said 1 "tally: 0.0.0.0:0 is no loopback address: that requires TLS and users, which a file of --web.config.file has (tls_server_config and basic_auth_users)"
+  printf 'tls_server_config:\n  cert_file: one.crt\n  client_ca_file: ca.crt\n' >web.yml
+  run "$TALLY" serve -s known.d --web.config.file web.yml
+  said 1 "tally: web.yml: line 3: unknown key of tls_server_config (expected cert_file or key_file)"
+  printf 'tls_server_config:\n  cert_file: one.crt\n' >web.yml
+  run "$TALLY" serve -s known.d --web.config.file web.yml
+  said 1 "tally: web.yml: tls_server_config has no key_file"
+  printf 'tls_server_config: {cert_file: one.crt}\n' >web.yml
+  run "$TALLY" serve -s known.d --web.config.file web.yml
+  said 1 "tally: web.yml: line 1: a section's keys stand in lines of their own"
+  printf 'basic_auth_users:\n  alice: secret\n' >web.yml
+  run "$TALLY" serve -s known.d --web.config.file web.yml
+  said 1 'tally: web.yml: line 2: no hash of a password (expected $2y$..., as htpasswd -nB makes it)'
+  web_config one
+  cp one.crt one.key
+  run "$TALLY" serve -s known.d --web.config.file web.yml
+  said 1 "tally: failed to start TLS: one.crt and one.key are no certificate with its key"
+  certificate one 2
+  web_config one
+  chmod go+w one.key
+  run "$TALLY" serve -s known.d --web.config.file web.yml
+  said 4 "tally: one.key: its group or others may write it; as its owner: chmod go-w one.key"
+}
+
+@test "an expired certificate is refused by clients, and the next one is taken by SIGHUP: nothing counted is lost" {
+  needs_openssl
+  echo 'syscall::read:entry /execname == "dd" && arg0 == 0/ { @reads = count(); }' >reads.d
+  serve_tls -s reads.d
+  reads() { curl -sf --cacert "$1.crt" -u alice:secret "$at/metrics" | sed -n 's/^tally_reads_total{program="reads"} //p'; }
+  dd if=/dev/zero of=/dev/null bs=1 count=100 2>/dev/null
+  [ "$(reads one)" = 100 ]
+  certificate old -1
+  web_config old
+  kill -HUP "$server"
+  until_log 'reloaded: 1 program, 0 failed'
+  run curl -s --cacert old.crt -u alice:secret "$at/metrics"
+  [ "$status" -eq 60 ]
+  dd if=/dev/zero of=/dev/null bs=1 count=20 2>/dev/null
+  echo nonsense >old.crt # and what is no certificate changes nothing
+  : >log
+  kill -HUP "$server"
+  until_log 'reload: failed to start TLS'
+  certificate new 2
+  web_config new
+  : >log
+  kill -HUP "$server"
+  until_log 'reloaded: 1 program, 0 failed'
+  dd if=/dev/zero of=/dev/null bs=1 count=3 2>/dev/null
+  [ "$(reads new)" = 123 ]
+}
+
+# ---- a service manager --------------------------------------------------------------------------
+
+@test "a service manager hands over a socket, and hears that the service is ready, reloads, lives and stops" {
+  needs_http
+  [ -x /usr/bin/python3 ] || skip "no python3"
+  known_program
+  cat >manager.py <<'P'
+import os, signal, socket, subprocess, sys, urllib.request
+said = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+said.bind('said')
+said.settimeout(60)
+listener = socket.socket()
+listener.bind(('127.0.0.1', 0))
+listener.listen()
+port = listener.getsockname()[1]
+pid = os.fork()
+if not pid:
+    os.dup2(listener.fileno(), 3)
+    os.set_inheritable(3, True)
+    os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS='1', NOTIFY_SOCKET=os.path.abspath('said'),
+                      WATCHDOG_USEC='200000', WATCHDOG_PID=str(os.getpid()))
+    os.execv(sys.argv[1], sys.argv[1:])
+def hear(what):
+    while True:
+        words = said.recv(4096).decode()
+        if what in words:
+            return words
+assert 'STATUS=1 programs, 0 failed' in hear('READY=1')
+hear('WATCHDOG=1'); hear('WATCHDOG=1')
+assert 'tally_amount{program="known"} 42' in urllib.request.urlopen(f'http://127.0.0.1:{port}/metrics').read().decode()
+os.kill(pid, signal.SIGHUP)
+hear('RELOADING=1')
+hear('READY=1')
+os.kill(pid, signal.SIGTERM)
+hear('STOPPING=1')
+assert os.waitpid(pid, 0)[1] == 0
+P
+  /usr/bin/python3 manager.py "$(realpath "$(command -v "$TALLY")")" serve -s known.d 2>log || { cat log; return 1; }
+}
+
+@test "with --drop no capability is left, and what did not change counts on" {
+  needs_http
+  echo 'syscall::read:entry /execname == "dd" && arg0 == 0/ { @reads[execname] = count(); }' >reads.d
+  echo 'BEGIN { @old = count(); }' >other.d
+  serve --drop -s reads.d -s other.d
+  grep -qx 'CapEff:.0000000000000000' "/proc/$server/status"
+  grep -qx 'CapPrm:.0000000000000000' "/proc/$server/status"
+  dd if=/dev/zero of=/dev/null bs=1 count=100 2>/dev/null
+  counts 'tally_reads_total{program="reads",execname="dd"} 100'
+  echo 'syscall::write:entry { @new = count(); }' >other.d
+  kill -HUP "$server"
+  until_log 'reloaded: 2 programs, 1 failed'
+  curl -sf "$at/status" | grep -q '"program":"other",.*"state":"running","reason":"it changed, and the capabilities to load it were given up (--drop): start the service again'
+  dd if=/dev/zero of=/dev/null bs=1 count=23 2>/dev/null
+  counts 'tally_reads_total{program="reads",execname="dd"} 123'
+  counts 'tally_old_total{program="other"} 1'
+}
+
+# ---- what goes wrong ----------------------------------------------------------------------------------
+
+@test "SIGHUP under load, and a file that changes its owner: no count is lost" {
+  needs_http
+  echo 'syscall::read:entry /execname == "dd" && arg0 == 0/ { @reads = count(); }' >reads.d
+  echo 'BEGIN { @n = count(); }' >other.d
+  serve -s reads.d -s other.d
+  dd if=/dev/zero of=/dev/null bs=1 count=1000000 2>/dev/null &
+  load=$!
+  for i in $(seq 20); do
+    echo "BEGIN { @n$i = count(); }" >other.d
+    : >log
+    kill -HUP "$server"
+    until_log 'reloaded: 2 programs, 0 failed'
+  done
+  wait $load
+  counts 'tally_reads_total{program="reads"} 1000000'
+  counts 'tally_n20_total{program="other"} 1'
+  chown 65534 reads.d
+  kill -HUP "$server"
+  until_log 'reads.d belongs to user 65534: it must belong to root'
+  dd if=/dev/zero of=/dev/null bs=1 count=5 2>/dev/null
+  counts 'tally_reads_total{program="reads"} 1000005'
+  curl -sf "$at/status" | grep -q '"program":"reads",.*"state":"running","reason":"reads.d belongs to user 65534'
+}
+
+@test "after kill -9 the next service has the port and the probes at once, and begins at nothing" {
+  needs_http
+  echo 'syscall::read:entry /execname == "dd" && arg0 == 0/ { @reads = count(); }' >reads.d
+  serve -s reads.d
+  dd if=/dev/zero of=/dev/null bs=1 count=77 2>/dev/null
+  counts 'tally_reads_total{program="reads"} 77'
+  port=${at##*:}
+  kill -9 "$server"
+  wait "$server" || true
+  "$TALLY" serve -s reads.d --listen "127.0.0.1:$port" 2>log &
+  server=$!
+  until_log 'on port [0-9]+$'
+  dd if=/dev/zero of=/dev/null bs=1 count=5 2>/dev/null
+  counts 'tally_reads_total{program="reads"} 5'
+}
+
+# ---- Prometheus -----------------------------------------------------------------------------------------
+
+start_prometheus() { # INTERVAL: $prom, $api
+  printf 'global: { scrape_interval: %s, scrape_timeout: %s }\nscrape_configs: [ { job_name: t, static_configs: [ { targets: ["%s"] } ] } ]\n' "$1" "$1" "${at#http://}" >prom.yml
+  prometheus --config.file=prom.yml --storage.tsdb.path=data --web.listen-address=127.0.0.1:0 >prom.log 2>&1 &
+  prom=$!
+  api=
+  for _ in $(seq 2000); do
+    api=$(sed -n 's/.*address=127.0.0.1:\([1-9][0-9]*\).*/\1/p' prom.log | head -n 1)
+    [ -z "$api" ] || return 0
+    read -rt 0.05 <> <(:) || true
+  done
+  cat prom.log
+  return 1
+}
+
+# Waits until a query's answer is this number.
+until_stored() { # QUERY NUMBER
+  for _ in $(seq 600); do
+    answer=$(curl -s "http://127.0.0.1:$api/api/v1/query" --data-urlencode "query=$1" || true)
+    [[ "$answer" != *"\"$2\"]"* ]] || return 0
+    read -rt 0.05 <> <(:) || true
+  done
+  echo "$1 is not $2: $answer"
+  return 1
+}
+
+@test "two million events by keys of three kinds: Prometheus has stored what the program counted, less the losses told" {
+  needs_http
+  command -v prometheus >/dev/null || skip "no prometheus"
+  storm_program
+  serve -s storm.d
+  start_prometheus 200ms
+  "$PROGS/storm" 1000000 >one &
+  "$PROGS/storm" 1000000 >two
+  wait $!
+  metrics >last
+  lost=$(sed -n 's/^tally_firings_lost_total{program="storm"} //p' last)
+  rc=0
+  for family in number name function; do
+    sum=$(awk "/^tally_by_${family}_total/ { n += \$2 } END { print n }" last)
+    until_stored "sum(tally_by_${family}_total)" "$sum" || rc=1
+    storm_adds_up 2000000 "$sum" "$lost" || rc=1
+  done
+  until_stored "sum(tally_firings_lost_total) >= bool $lost" 1 || rc=1
+  kill "$prom"
+  wait "$prom" || true
+  return $rc
+}
+
+@test "Prometheus goes and comes back: it has all that was counted meanwhile" {
+  needs_http
+  command -v prometheus >/dev/null || skip "no prometheus"
+  echo 'syscall::read:entry /execname == "dd" && arg0 == 0/ { @reads = count(); }' >reads.d
+  serve -s reads.d
+  start_prometheus 1s
+  dd if=/dev/zero of=/dev/null bs=1 count=1000 2>/dev/null
+  rc=0
+  until_stored tally_reads_total 1000 || rc=1
+  kill -9 "$prom"
+  wait "$prom" || true
+  dd if=/dev/zero of=/dev/null bs=1 count=500 2>/dev/null
+  start_prometheus 1s
+  until_stored tally_reads_total 1500 || rc=1
+  until_stored 'max_over_time(tally_reads_total[10m]) - min_over_time(tally_reads_total[10m])' 500 || rc=1
+  kill "$prom"
+  wait "$prom" || true
+  return $rc
 }

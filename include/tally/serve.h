@@ -27,19 +27,27 @@ extern "C" {
 struct tally_serve; /* opaque: made by _open, dead after _close */
 
 struct tally_serve_opts {
-	size_t size; /* sizeof at the caller: lets us grow */
-	/* "ADDRESS:PORT" of the loopback network; port 0: any; NULL: 127.0.0.1 and TALLY_SERVE_PORT */
-	const char *listen;
+	size_t size;                  /* sizeof at the caller: lets us grow */
+	const char *listen;           /* "ADDRESS:PORT"; port 0: any; NULL: 127.0.0.1 and TALLY_SERVE_PORT */
 	tally_write_fn *note;         /* whole lines without a newline at their end; NULL: dropped */
 	void *arg;                    /* for note and clock */
 	uint64_t (*clock)(void *arg); /* nanoseconds since 1970; not NULL */
 	const volatile int *stop;     /* set, by a signal handler too, when the service is to end; NULL */
 	volatile int *reload;         /* set when the programs are to be read again, and cleared then; NULL */
-	uint32_t series, flags;       /* most series of an aggregation, 0: TALLY_SERVE_SERIES; flags: 0 */
+	uint32_t series, flags;       /* most series of an aggregation, 0: TALLY_SERVE_SERIES; TALLY_SERVE_... */
+	/* TLS and users, as the exporters of Prometheus have them (tally-serve(1)); without both, other addresses than those of the
+	 * loopback network are refused. Read by _run and at each reload. NULL: neither. */
+	const char *web;
+	/* Of a service manager, as sd_listen_fds(3), sd_notify(3) and sd_watchdog_enabled(3) have them. */
+	int listen_fd;        /* a socket that listens, in place of `listen`; 0: none */
+	const char *notify;   /* NOTIFY_SOCKET; NULL */
+	uint64_t watchdog_ns; /* how often it wants to hear that the service lives; 0: never */
 };
+#define TALLY_SERVE_DROP \
+	1u /* gives its capabilities up once the programs run: a reload cannot load those that changed */
 
-/* -TALLY_ENOMEM, -TALLY_EINVAL: unknown bytes in opts, no clock, or `listen` is no address of the loopback network. *ret is made
- * also then, for its words. */
+/* -TALLY_ENOMEM, -TALLY_EINVAL: unknown bytes in opts, no clock, `listen` is no address, or without `web` none of the loopback
+ * network. *ret is made also then, for its words. */
 TALLY_API int tally_serve_open(struct tally_serve **ret, const struct tally_serve_opts *opts);
 TALLY_API void tally_serve_close(struct tally_serve *s); /* NULL is fine */
 /* The words of the last call that failed; "" when none has. */

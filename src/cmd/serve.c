@@ -4,8 +4,10 @@
  * The log is stderr, a line for what happens; systemd's journal takes it from there.  SIGHUP reads the programs again,
  * SIGTERM ends the service.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <tally/serve.h>
 
@@ -19,7 +21,7 @@ struct serve {
 	struct tally_serve_opts o;
 	const char *file[FILES_MOST], *directory;
 	uint32_t nfiles;
-	bool check;
+	bool check, drop;
 	int status; /* of a write */
 };
 
@@ -50,8 +52,10 @@ static const struct opt options[] = {
 	{ 's', "script", "FILE", "a D program; more than one -s is possible", OPT_STEP(take_file) },
 	{ 'd', "directory", "DIR", "all D programs *.d of a directory (default: " PROGRAMS_DIRECTORY ")",
 	  OPT_ONCE(struct serve, directory) },
-	{ 0, "listen", "ADDRESS", "loopback address and port (default 127.0.0.1:7347)",
-	  OPT_ONCE(struct serve, o.listen) },
+	{ 0, "listen", "ADDRESS", "address and port (default 127.0.0.1:7347)", OPT_ONCE(struct serve, o.listen) },
+	{ 0, "web.config.file", "FILE", "TLS and users, as exporters of Prometheus have them",
+	  OPT_ONCE(struct serve, o.web) },
+	{ 0, "drop", NULL, "give all capabilities up once the programs run", OPT_TRUE(struct serve, drop) },
 	{ 'x', NULL, "maxseries=N", "most series of an aggregation (default 1000); other keys become one series",
 	  OPT_STEP(take_extended) },
 	{ 0, "check", NULL, "compile the programs, print which metrics there will be, and exit",
@@ -126,6 +130,24 @@ static int serve_programs(struct serve *c, struct tally_serve *s)
 	return rc;
 }
 
+/* A number of the environment that is meant for this process. */
+static uint64_t serve_number(const char *name, const char *pid)
+{
+	const char *text = getenv(name), *whose = getenv(pid);
+	uint64_t n, of;
+
+	return text && text_u64(text, &n) && (!whose || (text_u64(whose, &of) && of == (uint64_t)getpid())) ? n : 0;
+}
+
+/* What systemd says in the environment: sd_listen_fds(3), sd_notify(3), sd_watchdog_enabled(3). */
+static void serve_take_manager(struct tally_serve_opts *o)
+{
+	if (getenv("LISTEN_PID") && serve_number("LISTEN_FDS", "LISTEN_PID") > 0)
+		o->listen_fd = 3;
+	o->watchdog_ns = serve_number("WATCHDOG_USEC", "WATCHDOG_PID") * 1000;
+	o->notify = getenv("NOTIFY_SOCKET");
+}
+
 int cmd_serve(struct cmd_ctx *cx, int argc, char **argv)
 {
 	struct serve c = { .cx = cx };
@@ -143,6 +165,8 @@ int cmd_serve(struct cmd_ctx *cx, int argc, char **argv)
 	c.o.arg = &c;
 	c.o.stop = catch_signals();
 	c.o.reload = catch_reload();
+	c.o.flags = c.drop ? TALLY_SERVE_DROP : 0;
+	serve_take_manager(&c.o);
 	rc = tally_serve_open(&s, &c.o);
 	if (rc < 0) {
 		status = s ? serve_failed(&c, s, rc) : ST_FAILED;

@@ -5,12 +5,15 @@
  * service's one thread: libmicrohttpd hands out a descriptor, and is called when that is readable.  A client costs at most
  * CONNECTION_BYTES and SILENCE_S of patience, and there are at most CONNECTIONS of them; requests have no body.
  *
- * Without TLS and users it listens on the loopback network alone.
+ * Without TLS and users it listens on the loopback network alone. When these change, the library's daemon is started again on the
+ * same socket: clients that are connected at that moment are not answered.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "serve/http_int.h"
@@ -18,9 +21,11 @@
 #define SONAME "libmicrohttpd.so.12"
 LIBRARY_NOTE("http", "tally serve", "recommended", SONAME);
 
+#define BACKLOG 1024
 #define CONNECTIONS 256u
 #define CONNECTION_BYTES (16u << 10)
 #define SILENCE_S 10u
+#define TLS_VERSIONS "NORMAL:-VERS-TLS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
 static const char *const http_names[] = {
 #define X(name) "MHD_" #name,
@@ -37,6 +42,13 @@ union http_socket {
 	struct sockaddr_in v4;
 	struct sockaddr_in6 v6;
 };
+
+static bool http_is_loopback(const union http_socket *at)
+{
+	return at->any.sa_family == AF_INET6 ? IN6_IS_ADDR_LOOPBACK(&at->v6.sin6_addr) :
+	       at->any.sa_family == AF_INET  ? ntohl(at->v4.sin_addr.s_addr) >> 24 == 127 :
+					       at->any.sa_family == AF_UNIX;
+}
 
 /* "127.0.0.1:7347", "[::1]:7347" */
 static int http_parse_address(const char *text, union http_socket *ret, struct err *e)
@@ -56,28 +68,82 @@ static int http_parse_address(const char *text, union http_socket *ret, struct e
 	if (v6 && inet_pton(AF_INET6, host, &ret->v6.sin6_addr) == 1) {
 		ret->v6.sin6_family = AF_INET6;
 		ret->v6.sin6_port = htons((uint16_t)port);
-		if (IN6_IS_ADDR_LOOPBACK(&ret->v6.sin6_addr))
-			return 0;
-	} else if (!v6 && inet_pton(AF_INET, host, &ret->v4.sin_addr) == 1) {
+		return 0;
+	}
+	if (!v6 && inet_pton(AF_INET, host, &ret->v4.sin_addr) == 1) {
 		ret->v4.sin_family = AF_INET;
 		ret->v4.sin_port = htons((uint16_t)port);
-		if (ntohl(ret->v4.sin_addr.s_addr) >> 24 == 127)
-			return 0;
-	} else {
-		return err_set(e, TALLY_EINVAL, "invalid address '%s' (expected e.g. 127.0.0.1:%d or [::1]:%d)", text,
-			       TALLY_SERVE_PORT, TALLY_SERVE_PORT);
+		return 0;
 	}
-	return err_set(
-		e, TALLY_EINVAL,
-		"%s is no loopback address: the service has neither TLS nor users; put a proxy that has them in front",
-		host);
+	return err_set(e, TALLY_EINVAL, "invalid address '%s' (expected e.g. 127.0.0.1:%d or [::1]:%d)", text,
+		       TALLY_SERVE_PORT, TALLY_SERVE_PORT);
 }
 
-int http_address(const char *text, struct err *e)
+static int http_refuse_open(const char *address, struct err *e)
 {
-	union http_socket s;
+	return err_set(
+		e, TALLY_EINVAL,
+		"%s is no loopback address: that requires TLS and users, which a file of --web.config.file has (tls_server_config and basic_auth_users)",
+		address);
+}
 
-	return http_parse_address(text, &s, e);
+int http_address(const char *text, bool loopback, struct err *e)
+{
+	union http_socket at;
+	int rc = http_parse_address(text, &at, e);
+
+	return rc == 0 && loopback && !http_is_loopback(&at) ? http_refuse_open(text, e) : rc;
+}
+
+/* A socket that listens there. */
+static int http_listen(const union http_socket *at, int *ret)
+{
+	const int on = 1;
+	const bool v6 = at->any.sa_family == AF_INET6;
+	const int fd = socket(at->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	*ret = fd;
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0)
+		return -1;
+	if (v6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0)
+		return -1;
+	if (bind(fd, &at->any, v6 ? sizeof(at->v6) : sizeof(at->v4)) < 0)
+		return -1;
+	return listen(fd, BACKLOG);
+}
+
+static int http_socket_open(struct http *h, const char *address, struct err *e)
+{
+	union http_socket at = { 0 };
+	socklen_t n = sizeof(at);
+	int rc = 0, why;
+
+	if (h->serve->o.listen_fd) {
+		h->listener = fcntl(h->serve->o.listen_fd, F_DUPFD_CLOEXEC, 3);
+		address = "the socket that was handed over";
+	} else {
+		rc = http_parse_address(address, &at, e);
+		if (rc == 0)
+			rc = http_listen(&at, &h->listener);
+	}
+	why = errno;
+	if (rc < -1)
+		return rc;
+	if (rc < 0 || h->listener < 0 || getsockname(h->listener, &at.any, &n) < 0 ||
+	    fcntl(h->listener, F_SETFL, O_NONBLOCK) < 0)
+		return err_set(e,
+			       why == EADDRINUSE ? TALLY_EBUSY :
+			       why == EACCES     ? TALLY_EPERM :
+						   TALLY_EIO,
+			       "failed to listen on %s: %s", address,
+			       why == EADDRINUSE ? "another process has the port; choose one with --listen" :
+						   strerror(why));
+	if (!http_is_loopback(&at) && (!h->web.cert || !h->web.nusers))
+		return http_refuse_open(address, e);
+	h->port = at.any.sa_family == AF_INET6 ? ntohs(at.v6.sin6_port) :
+		  at.any.sa_family == AF_INET  ? ntohs(at.v4.sin_port) :
+						 0;
+	return 0;
 }
 
 /* ---- answers --------------------------------------------------------------------------- */
@@ -99,6 +165,8 @@ enum MHD_Result http_send(struct http_request *q, unsigned status, const char *t
 	lib->add_response_header(r, "Content-Security-Policy", policy ? policy : "default-src 'none'");
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		lib->add_response_header(r, "Allow", "GET, HEAD");
+	if (status == MHD_HTTP_UNAUTHORIZED)
+		lib->add_response_header(r, "WWW-Authenticate", "Basic realm=\"tally\", charset=\"UTF-8\"");
 	result = lib->queue_response(q->connection, status, r);
 	lib->destroy_response(r);
 	return result;
@@ -167,11 +235,41 @@ enum MHD_Result http_get_status(struct http_request *q)
 	return http_answer(q, MHD_HTTP_OK, "application/json", NULL, &body);
 }
 
+/* Whether the client may have an answer; if not, it got one that says so: *ret. */
+static bool http_login(struct http_request *q, enum MHD_Result *ret)
+{
+	static const char *const words[] = { [WEB_WRONG] = "a user and a password are required",
+					     [WEB_BUSY] = "too many log-ins are tried; try again in a second",
+					     [WEB_NO_LIBRARY] =
+						     "passwords can't be checked: libcrypt.so.1 is not installed" };
+	static const unsigned status[] = { [WEB_WRONG] = MHD_HTTP_UNAUTHORIZED,
+					   [WEB_BUSY] = MHD_HTTP_SERVICE_UNAVAILABLE,
+					   [WEB_NO_LIBRARY] = MHD_HTTP_INTERNAL_SERVER_ERROR };
+	struct http *h = q->http;
+	char *password = NULL, *name;
+	enum web_login got;
+
+	if (!h->web.nusers)
+		return true;
+	name = h->lib.basic_auth_get_username_password(q->connection, &password);
+	got = web_login(&h->web, name, password, h->serve->o.clock(h->serve->o.arg));
+	if (password)
+		explicit_bzero(password, strlen(password));
+	if (name)
+		h->lib.free(name);
+	if (password)
+		h->lib.free(password);
+	if (got != WEB_RIGHT)
+		*ret = http_say(q, status[got], words[got]);
+	return got == WEB_RIGHT;
+}
+
 /* libmicrohttpd calls it with the headers, once more for the request, and after each time that it was suspended. */
 static enum MHD_Result http_take_request(void *arg, struct MHD_Connection *c, const char *url, const char *method,
 					 const char *version, const char *upload, size_t *upload_size, void **state)
 {
 	struct http_request *q = *state;
+	enum MHD_Result result;
 
 	(void)version;
 	(void)upload;
@@ -187,6 +285,8 @@ static enum MHD_Result http_take_request(void *arg, struct MHD_Connection *c, co
 		*upload_size = 0;
 		return MHD_YES;
 	}
+	if (!http_login(q, &result))
+		return result;
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		return http_say(q, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are answered");
 	for (size_t i = 0; i < COUNT(http_paths); i++)
@@ -210,59 +310,107 @@ static void http_end_request(void *arg, struct MHD_Connection *c, void **state, 
 
 /* ---- life ------------------------------------------------------------------------------ */
 
+/* The daemon of the library, on the socket that is there. */
+static int http_start(struct http *h, struct err *e)
+{
+	const int fd = fcntl(h->listener, F_DUPFD_CLOEXEC, 3);
+	const unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (h->web.cert ? MHD_USE_TLS : 0);
+	const struct MHD_OptionItem tls[] = { { MHD_OPTION_HTTPS_MEM_CERT, 0, h->web.cert },
+					      { MHD_OPTION_HTTPS_MEM_KEY, 0, h->web.key },
+					      { MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_VERSIONS },
+					      { MHD_OPTION_END, 0, NULL } };
+
+	h->daemon =
+		fd < 0 ?
+			NULL :
+			h->lib.start_daemon(flags, 0, NULL, NULL, http_take_request, h, MHD_OPTION_LISTEN_SOCKET, fd,
+					    MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS, MHD_OPTION_NOTIFY_COMPLETED,
+					    http_end_request, h, MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S,
+					    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+					    MHD_OPTION_ARRAY, h->web.cert ? tls : tls + COUNT(tls) - 1, MHD_OPTION_END);
+	if (h->daemon)
+		return 0;
+	if (fd >= 0)
+		(void)close(fd); /* the library may have closed it */
+	return h->web.cert ? err_set(e, TALLY_EINVAL, "failed to start TLS: %s and %s are no certificate with its key",
+				     h->web.cert_file, h->web.key_file) :
+			     err_set(e, TALLY_EIO, "failed to start HTTP: %s", strerror(errno));
+}
+
+static void http_stop(struct http *h)
+{
+	if (h->daemon)
+		h->lib.stop_daemon(h->daemon);
+	h->daemon = NULL;
+}
+
 int http_open(struct http **ret, struct tally_serve *s, const char *address, struct err *e)
 {
 	struct http *h = mem_alloc(sizeof(*h));
-	const union MHD_DaemonInfo *info;
-	union http_socket at;
-	int rc = h ? http_parse_address(address, &at, e) : err_oom(e);
+	int rc = h ? 0 : err_oom(e);
 
-	if (rc < 0) {
-		mem_free(h);
+	if (!h)
 		return rc;
-	}
 	h->serve = s;
-	if (!library_load(SONAME, http_names, (void **)(void *)&h->lib, COUNT(http_names))) {
-		mem_free(h);
-		return err_set(e, TALLY_ENOTSUP, "HTTP requires libmicrohttpd, and %s cannot be loaded; %s", SONAME,
-			       LIBRARY_WHY("as root: apt-get install libmicrohttpd12"));
-	}
-	errno = 0;
-	h->daemon = h->lib.start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME |
-						(at.any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0),
-					0, NULL, NULL, http_take_request, h, MHD_OPTION_SOCK_ADDR, &at.any,
-					MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS, MHD_OPTION_NOTIFY_COMPLETED,
-					http_end_request, h, MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S,
-					MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_END);
-	if (!h->daemon) {
-		const int why = errno;
+	h->listener = -1;
+	if (!library_load(SONAME, http_names, (void **)(void *)&h->lib, COUNT(http_names)))
+		rc = err_set(e, TALLY_ENOTSUP, "HTTP requires libmicrohttpd, and %s cannot be loaded; %s", SONAME,
+			     LIBRARY_WHY("as root: apt-get install libmicrohttpd12"));
+	if (rc == 0 && s->o.web)
+		rc = web_open(&h->web, s->o.web, e);
+	if (rc == 0)
+		rc = http_socket_open(h, address, e);
+	if (rc == 0)
+		rc = http_start(h, e);
+	if (rc < 0)
+		http_close(h);
+	else
+		*ret = h;
+	return rc;
+}
 
-		mem_free(h);
-		return err_set(e,
-			       why == EADDRINUSE ? TALLY_EBUSY :
-			       why == EACCES     ? TALLY_EPERM :
-						   TALLY_EIO,
-			       "failed to listen on %s: %s", address,
-			       why == EADDRINUSE ? "another process has the port; choose one with --listen" :
-						   strerror(why));
+/* A certificate that is no good leaves the service with the one that it had. */
+int http_reload(struct http *h, struct err *e)
+{
+	struct web now, was = h->web;
+	struct err ignored = { 0 };
+	int rc = h->serve->o.web ? web_open(&now, h->serve->o.web, e) : -TALLY_EEND;
+
+	if (rc < 0)
+		return rc == -TALLY_EEND ? 0 : rc;
+	if (!now.cert != !was.cert || !now.nusers != !was.nusers) {
+		web_close(&now);
+		return err_set(e, TALLY_EINVAL,
+			       "%s: TLS and users can change, and not come or go, while the service runs",
+			       h->serve->o.web);
 	}
-	info = h->lib.get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT);
-	h->port = info ? info->port : 0;
-	*ret = h;
-	return 0;
+	http_stop(h);
+	h->web = now;
+	rc = http_start(h, e);
+	if (rc < 0) {
+		h->web = was;
+		was = now;
+		(void)http_start(h, &ignored);
+	}
+	web_close(&was);
+	return rc;
 }
 
 void http_close(struct http *h)
 {
 	if (!h)
 		return;
-	h->lib.stop_daemon(h->daemon);
+	http_stop(h);
+	if (h->listener >= 0)
+		close(h->listener);
+	web_close(&h->web);
 	mem_free(h);
 }
 
 int http_fd(const struct http *h)
 {
-	const union MHD_DaemonInfo *info = h->lib.get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	const union MHD_DaemonInfo *info =
+		h->daemon ? h->lib.get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
 
 	return info ? info->epoll_fd : -1;
 }
@@ -271,12 +419,13 @@ int http_wait_ms(const struct http *h)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
 
-	return h->lib.get_timeout(h->daemon, &ms) == MHD_YES ? (int)(ms > 1000 ? 1000 : ms) : -1;
+	return h->daemon && h->lib.get_timeout(h->daemon, &ms) == MHD_YES ? (int)(ms > 1000 ? 1000 : ms) : -1;
 }
 
 void http_run(struct http *h)
 {
-	(void)h->lib.run(h->daemon);
+	if (h->daemon)
+		(void)h->lib.run(h->daemon);
 }
 
 uint16_t http_port(const struct http *h)

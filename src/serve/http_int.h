@@ -14,12 +14,13 @@
 #include <microhttpd.h>
 
 #include "serve/serve_int.h"
+#include "serve/web_int.h"
 
 /* clang-format off */
 #define HTTP_FUNCTIONS(X) \
 	X(start_daemon) X(stop_daemon) X(get_daemon_info) X(run) X(get_timeout) X(queue_response) X(create_response_from_buffer) \
 	X(create_response_from_callback) X(destroy_response) X(add_response_header) X(lookup_connection_value) \
-	X(suspend_connection) X(resume_connection) X(get_connection_info) X(set_connection_option)
+	X(basic_auth_get_username_password) X(free) X(suspend_connection) X(resume_connection) X(get_connection_info) X(set_connection_option)
 /* clang-format on */
 struct http_library {
 #define X(name) __typeof__(&MHD_##name) name;
@@ -31,6 +32,8 @@ struct http {
 	struct http_library lib;
 	struct MHD_Daemon *daemon;
 	struct tally_serve *serve;
+	struct web web;
+	int listener; /* the daemon has a copy, so that it can be started again */
 	uint16_t port;
 };
 

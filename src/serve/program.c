@@ -190,6 +190,15 @@ int program_load(struct program *p, bool *is_new)
 		p->why = (struct err){ 0 };
 		return 0;
 	}
+	if (p->serve->dropped) {
+		mem_free(text);
+		p->why = (struct err){ 0 };
+		rc = err_set(
+			&p->why, TALLY_EPERM,
+			"it changed, and the capabilities to load it were given up (--drop): start the service again");
+		serve_note(p->serve, "%s: %s", p->name, p->why.text);
+		return rc;
+	}
 	rc = program_compile(p, &t, text ? (char *)text : "", n);
 	if (rc < 0) {
 		tally_trace_close(t);

@@ -47,11 +47,11 @@ int tally_serve_open(struct tally_serve **ret, const struct tally_serve_opts *op
 	if (!s)
 		return -TALLY_ENOMEM;
 	*ret = s;
-	if (!opts || !opts_take(&s->o, sizeof(s->o), opts) || !s->o.clock || s->o.flags)
+	if (!opts || !opts_take(&s->o, sizeof(s->o), opts) || !s->o.clock || s->o.flags & ~TALLY_SERVE_DROP)
 		return err_set(&s->err, TALLY_EINVAL, "invalid options");
 	if (!s->o.series)
 		s->o.series = TALLY_SERVE_SERIES;
-	return s->o.listen ? http_address(s->o.listen, &s->err) : 0;
+	return s->o.listen ? http_address(s->o.listen, !s->o.web, &s->err) : 0;
 }
 
 void tally_serve_close(struct tally_serve *s)
@@ -359,6 +359,18 @@ static void serve_put_self(struct tally_serve *s, enum format f, struct buf *to)
 	buf_free(&lost);
 }
 
+/* Names of addresses may need rights; the client that asks gets none. */
+static int serve_read(struct tally_serve *s, const struct metric_reading *r)
+{
+	int rc = 0;
+
+	service_raise_rights(true);
+	for (uint32_t i = 0; rc >= 0 && i < s->nprograms; i++)
+		rc = program_read(s->program[i], r) == -TALLY_ENOMEM ? -TALLY_ENOMEM : 0;
+	service_raise_rights(false);
+	return rc;
+}
+
 int serve_metrics(struct tally_serve *s, enum format f, struct buf *to)
 {
 	const struct metric_reading r = { f, s->o.clock(s->o.arg) };
@@ -366,9 +378,9 @@ int serve_metrics(struct tally_serve *s, enum format f, struct buf *to)
 	int rc;
 
 	s->scrapes++;
-	for (uint32_t i = 0; i < s->nprograms; i++)
-		if (program_read(s->program[i], &r) == -TALLY_ENOMEM)
-			return -TALLY_ENOMEM;
+	rc = serve_read(s, &r);
+	if (rc < 0)
+		return rc;
 	rc = serve_put_families(s, f, to);
 	serve_put_self(s, f, to);
 	if (f == FORMAT_OPENMETRICS)
@@ -439,15 +451,19 @@ static void serve_reload(struct tally_serve *s)
 	int failed;
 
 	serve_enter(s);
-	if (serve_look(s) < 0)
+	service_tell(s, "RELOADING=1");
+	if (serve_look(s) < 0 || http_reload(s->http, &s->err) < 0)
 		serve_note(s, "reload: %s", s->err.text);
 	failed = serve_load(s, true);
+	service_tell(s, "READY=1\nSTATUS=%u programs, %d failed", s->nprograms, failed);
 	serve_note(s, "reloaded: %u program%s, %d failed", s->nprograms, s->nprograms == 1 ? "" : "s", failed);
 }
 
 /* Waits until something is due, and does it. */
 static int serve_turn(struct tally_serve *s, struct pollfd *fds)
 {
+	const int turn_ms =
+		s->o.watchdog_ns && s->o.watchdog_ns / 4000000 < TURN_MS ? (int)(s->o.watchdog_ns / 4000000) : TURN_MS;
 	int timeout = http_wait_ms(s->http);
 	nfds_t n = 0;
 
@@ -458,14 +474,27 @@ static int serve_turn(struct tally_serve *s, struct pollfd *fds)
 		fds[n++] = (struct pollfd){ .fd = p->state == PROGRAM_RUNS ? tally_trace_fd(p->trace) : -1,
 					    .events = POLLIN };
 	}
-	if (timeout < 0 || timeout > TURN_MS)
-		timeout = TURN_MS;
+	if (timeout < 0 || timeout > turn_ms)
+		timeout = turn_ms;
 	if (poll(fds, n, timeout) < 0 && errno != EINTR)
 		return err_set(&s->err, TALLY_EIO, "failed to wait: %s", strerror(errno));
 	for (uint32_t i = 0; i < s->nprograms; i++)
 		program_work(s->program[i]);
+	service_raise_rights(false);
 	http_run(s->http);
+	service_raise_rights(true);
+	service_tell_alive(s);
 	return 0;
+}
+
+/* What a first reading needs rights for, a later one has. */
+static int serve_drop(struct tally_serve *s)
+{
+	const struct metric_reading r = { FORMAT_TEXT, s->o.clock(s->o.arg) };
+	int rc = serve_read(s, &r);
+
+	s->dropped = rc >= 0;
+	return rc < 0 ? err_oom(&s->err) : service_drop_rights(&s->err);
 }
 
 int tally_serve_run(struct tally_serve *s)
@@ -491,6 +520,9 @@ int tally_serve_run(struct tally_serve *s)
 	fds = mem_alloc((PROGRAMS_MOST + 1) * sizeof(*fds));
 	if (!fds)
 		return err_oom(&s->err);
+	if (s->o.flags & TALLY_SERVE_DROP)
+		rc = serve_drop(s);
+	service_tell(s, "READY=1\nSTATUS=%u programs, %d failed", s->nprograms, failed);
 	serve_note(s, "serving %u program%s (%d failed) on port %u", s->nprograms, s->nprograms == 1 ? "" : "s", failed,
 		   http_port(s->http));
 	while (rc >= 0 && !(s->o.stop && *s->o.stop)) {
@@ -500,6 +532,7 @@ int tally_serve_run(struct tally_serve *s)
 			serve_reload(s);
 		}
 	}
+	service_tell(s, "STOPPING=1");
 	mem_free(fds);
 	return rc;
 }

@@ -5,6 +5,8 @@
  *	program.c  one D program: read, compiled, armed, read again, ended
  *	metric.c   an aggregation as a metric: its name, type, labels, and its samples as text
  *	format.c   which text a client takes, and how numbers and strings are written in it
+ *	web.c      TLS and users, of a file; web_int.h
+ *	service.c  what a service manager is told, and which rights are kept
  *	http.c     libmicrohttpd: requests in, texts out; http_int.h has what is shared about requests
  */
 #ifndef TALLY_SERVE_INT_H
@@ -99,16 +101,27 @@ struct tally_serve {
 	uint32_t nprograms, capprograms;
 	struct http *http;
 	uint64_t scrapes, scrape_ns; /* how many there were, and how long the last one took */
+	uint64_t alive_ns;           /* when the service manager last heard that we live */
+	bool dropped;                /* capabilities were given up */
 	struct err err;
 };
 void serve_note(const struct tally_serve *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 int serve_metrics(struct tally_serve *s, enum format f, struct buf *to);
 int serve_status(struct tally_serve *s, struct buf *to);
 
+/* ---- service.c ---------------------------------------------------------------------- */
+/* A line or more for the service manager, as sd_notify(3) has them. */
+void service_tell(const struct tally_serve *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void service_tell_alive(struct tally_serve *s); /* if that is due */
+void service_raise_rights(bool raised);         /* capabilities: as many as are permitted, or none for a while */
+int service_drop_rights(struct err *e);         /* for good */
+
 /* ---- http.c ------------------------------------------------------------------------ */
-/* address: "127.0.0.1:7347" or "[::1]:7347". -TALLY_EINVAL: no such; it is not of the loopback network. */
-int http_address(const char *text, struct err *e);
+/* address: "127.0.0.1:7347" or "[::1]:7347". -TALLY_EINVAL: no such; it is not of the loopback network, and that is asked for. */
+int http_address(const char *text, bool loopback, struct err *e);
+/* Listens at the address, or takes s->o.listen_fd, with what s->o.web has of TLS and users. */
 int http_open(struct http **ret, struct tally_serve *s, const char *address, struct err *e);
+int http_reload(struct http *h, struct err *e); /* reads s->o.web again; negative: it goes on with what it had */
 void http_close(struct http *h);
 int http_fd(const struct http *h);      /* readable when http_run() has something to do */
 int http_wait_ms(const struct http *h); /* when it has, without that; -1: never */

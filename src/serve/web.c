@@ -1,0 +1,288 @@
+/*
+ * web.c: TLS and users, from the file that the exporters of Prometheus have for that (--web.config.file).
+ *
+ *	tls_server_config:
+ *	  cert_file: server.crt		# certificates, the server's own first; relative to this file
+ *	  key_file: server.key
+ *	basic_auth_users:
+ *	  alice: $2y$10$...		# a hash of crypt(5), bcrypt as exporters have it
+ *
+ * Of YAML just this is read: two levels, a scalar a line, plain or in quotes, comments. What else there is, is refused with its line and not
+ * passed over: whoever asks for client certificates must not get a service without them.
+ *
+ * crypt(3) checks a password, in libcrypt, which is loaded when a user logs in first. A bcrypt hash costs a twentieth of a second
+ * and more, and Prometheus logs in at each scrape. So the password that was right last is kept beside the user, and other checks are few a second:
+ * strangers cannot keep the service from its work.
+ */
+#include <string.h>
+
+#include "base/file.h"
+#include "serve/web_int.h"
+
+#define SONAME "libcrypt.so.1"
+LIBRARY_NOTE("users", "tally serve --web.config.file", "suggested", SONAME);
+
+#define FILE_MOST (64u << 10)
+#define USERS_MOST 1000u
+#define CHECKS_A_SECOND 5u
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+static char *web_copy(const char *p, size_t n)
+{
+	char *to = mem_alloc(n + 1);
+
+	if (to)
+		memcpy(to, p, n);
+	return to;
+}
+
+static int web_refuse(const struct web_parser *p, struct err *e, const char *why)
+{
+	return err_set(e, TALLY_EINVAL, "line %u: %s", p->line, why);
+}
+
+/* What stands behind a key, without quotes and comments; NULL: it is no scalar of one line. From mem_alloc. */
+static char *web_scalar(const char *p, size_t n)
+{
+	const char quote = n && (*p == '"' || *p == '\'') ? *p : 0;
+	const char *end;
+
+	if (quote) {
+		end = memchr(p + 1, quote, n - 1);
+		if (!end || memchr(p, '\\', n) || (end + 1 < p + n && end[1] != ' ' && end[1] != '\t'))
+			return NULL; /* no escapes are needed here */
+		return web_copy(p + 1, (size_t)(end - p - 1));
+	}
+	for (size_t i = 1; i < n; i++)
+		if (p[i] == '#' && (p[i - 1] == ' ' || p[i - 1] == '\t'))
+			n = i;
+	while (n && (p[n - 1] == ' ' || p[n - 1] == '\t'))
+		n--;
+	return n && !strchr("#[]{}&*!|>%@`,", *p) ? web_copy(p, n) : NULL;
+}
+
+static int web_take_user(struct web *w, const struct web_parser *p, char *name, char *hash, struct err *e)
+{
+	struct web_user *u;
+
+	for (uint32_t i = 0; i < w->nusers; i++)
+		if (!strcmp(w->user[i].name, name))
+			return web_refuse(p, e, "the user is there twice");
+	if (hash[0] != '$')
+		return web_refuse(p, e, "no hash of a password (expected $2y$..., as htpasswd -nB makes it)");
+	if (w->nusers == USERS_MOST)
+		return web_refuse(p, e, "too many users");
+	u = VEC_NEW(w->user, w->nusers, w->capusers);
+	if (!u)
+		return err_oom(e);
+	*u = (struct web_user){ .name = mem_strdup(name), .hash = mem_strdup(hash) };
+	return u->name && u->hash ? 0 : err_oom(e);
+}
+
+static int web_take_pair(struct web *w, const struct web_parser *p, char *key, char *value, struct err *e)
+{
+	char **file = !strcmp(key, "cert_file") ? &w->cert_file : !strcmp(key, "key_file") ? &w->key_file : NULL;
+
+	if (p->section == WEB_USERS)
+		return web_take_user(w, p, key, value, e);
+	if (p->section != WEB_TLS)
+		return web_refuse(p, e, "it belongs to no section (expected tls_server_config: or basic_auth_users:)");
+	if (!file)
+		return web_refuse(p, e, "unknown key of tls_server_config (expected cert_file or key_file)");
+	if (*file)
+		return web_refuse(p, e, "the file is given twice");
+	*file = mem_strdup(value);
+	return *file ? 0 : err_oom(e);
+}
+
+static int web_take_section(struct web_parser *p, const char *text, size_t n, struct err *e)
+{
+	static const char *const names[] = { [WEB_TLS] = "tls_server_config", [WEB_USERS] = "basic_auth_users" };
+
+	for (enum web_section i = WEB_TLS; i <= WEB_USERS; i++)
+		if (n == strlen(names[i]) && !memcmp(text, names[i], n)) {
+			if (p->seen & 1u << i)
+				return web_refuse(p, e, "the section is there twice");
+			p->seen |= 1u << i;
+			p->section = i;
+			return 0;
+		}
+	return web_refuse(p, e, "unknown section (expected tls_server_config: or basic_auth_users:)");
+}
+
+static int web_take_line(struct web *w, struct web_parser *p, const char *text, size_t n, struct err *e)
+{
+	size_t indent = 0, len;
+	const char *colon;
+	char *key, *value;
+	int rc;
+
+	while (n && (text[n - 1] == ' ' || text[n - 1] == '\t' || text[n - 1] == '\r'))
+		n--;
+	while (indent < n && text[indent] == ' ')
+		indent++;
+	if (indent == n || text[indent] == '#' || (!indent && n == 3 && !memcmp(text, "---", 3)))
+		return 0;
+	if (text[indent] == '\t' || memchr(text, '\0', n))
+		return web_refuse(p, e, "a tab or a zero byte (YAML indents with blanks)");
+	text += indent;
+	n -= indent;
+	colon = memchr(text, ':', n);
+	if (!colon)
+		return web_refuse(p, e, "no colon (expected KEY: VALUE)");
+	len = (size_t)(colon + 1 - text);
+	while (len < n && text[len] == ' ')
+		len++;
+	if (!indent)
+		return len == n || text[len] == '#' ? web_take_section(p, text, (size_t)(colon - text), e) :
+						      web_refuse(p, e, "a section's keys stand in lines of their own");
+	if (colon + 1 < text + n && colon[1] != ' ')
+		return web_refuse(p, e, "no blank behind the colon");
+	key = web_scalar(text, (size_t)(colon - text));
+	value = web_scalar(text + len, n - len);
+	rc = key && value ? web_take_pair(w, p, key, value, e) :
+			    web_refuse(p, e, "no key with a value in one line (expected KEY: VALUE)");
+	mem_free(key);
+	mem_free(value);
+	return rc;
+}
+
+int web_parse(struct web *w, const char *text, size_t n, struct err *e)
+{
+	struct web_parser p = { .line = 1 };
+	int rc = 0;
+
+	for (; rc == 0 && n; p.line++) {
+		const char *end = memchr(text, '\n', n);
+		const size_t len = end ? (size_t)(end - text) : n;
+
+		rc = web_take_line(w, &p, text, len, e);
+		text += end ? len + 1 : len;
+		n -= end ? len + 1 : len;
+	}
+	if (rc == 0 && !w->cert_file != !w->key_file)
+		rc = err_set(e, TALLY_EINVAL, "tls_server_config has no %s", w->cert_file ? "key_file" : "cert_file");
+	return rc;
+}
+
+/* ---- files -------------------------------------------------------------------------------------- */
+
+static int web_read_pem(const char *config, const char *name, char **ret, struct err *e)
+{
+	const char *slash = name[0] == '/' ? NULL : strrchr(config, '/');
+	struct buf path = { 0 };
+	uint8_t *text = NULL;
+	size_t n = 0;
+	int rc;
+
+	if (slash)
+		buf_put(&path, config, (size_t)(slash + 1 - config));
+	buf_puts(&path, name);
+	rc = path.failed ? err_oom(e) : file_read_owned(path.p, FILE_MOST, &text, &n, e);
+	buf_free(&path);
+	*ret = rc < 0 ? NULL : web_copy(text ? (char *)text : "", n);
+	mem_free(text);
+	return rc < 0 ? rc : *ret ? 0 : err_oom(e);
+}
+
+int web_open(struct web *w, const char *path, struct err *e)
+{
+	struct err why = { 0 };
+	uint8_t *text = NULL;
+	size_t n = 0;
+	int rc = file_read_owned(path, FILE_MOST, &text, &n, e);
+
+	*w = (struct web){ 0 };
+	if (rc < 0)
+		return rc;
+	rc = web_parse(w, text ? (char *)text : "", n, &why);
+	if (rc < 0)
+		(void)err_set(e, (enum tally_err) - rc, "%s: %s", path, why.text);
+	if (rc == 0 && w->cert_file && (rc = web_read_pem(path, w->cert_file, &w->cert, e)) == 0)
+		rc = web_read_pem(path, w->key_file, &w->key, e);
+	mem_free(text);
+	if (rc < 0)
+		web_close(w);
+	return rc;
+}
+
+static void web_forget_secret(char *secret)
+{
+	if (secret)
+		explicit_bzero(secret, strlen(secret));
+	mem_free(secret);
+}
+
+void web_close(struct web *w)
+{
+	for (uint32_t i = 0; i < w->nusers; i++) {
+		mem_free(w->user[i].name);
+		mem_free(w->user[i].hash);
+		web_forget_secret(w->user[i].right);
+	}
+	mem_free(w->user);
+	mem_free(w->cert_file);
+	mem_free(w->key_file);
+	mem_free(w->cert);
+	web_forget_secret(w->key);
+	*w = (struct web){ 0 };
+}
+
+/* ---- users ---------------------------------------------------------------------------------------- */
+
+struct web_crypt {
+	char *(*crypt)(const char *password, const char *hash);
+};
+
+/* In a time that says nothing about where they differ. */
+static bool web_is_same(const char *a, const char *b)
+{
+	const size_t n = strlen(a);
+	unsigned differs = n != strlen(b);
+
+	for (size_t i = 0; !differs && i < n; i++)
+		differs |= (unsigned char)(a[i] ^ b[i]);
+	return !differs;
+}
+
+static enum web_login web_check(const char *password, const char *hash)
+{
+	static const char *const names[] = { "crypt" };
+	struct web_crypt lib = { 0 };
+	const char *made;
+
+	if (!library_load(SONAME, names, (void **)(void *)&lib, COUNT(names)))
+		return WEB_NO_LIBRARY;
+	made = lib.crypt(password, hash);
+	return made && web_is_same(made, hash) ? WEB_RIGHT : WEB_WRONG;
+}
+
+enum web_login web_login(struct web *w, const char *name, const char *password, uint64_t now_ns)
+{
+	const uint64_t second = now_ns / 1000000000;
+	struct web_user *u = NULL;
+	enum web_login got;
+
+	if (!w->nusers)
+		return WEB_RIGHT;
+	for (uint32_t i = 0; name && i < w->nusers; i++)
+		if (!strcmp(w->user[i].name, name))
+			u = &w->user[i];
+	if (!name || !password)
+		return WEB_WRONG;
+	if (u && u->right && web_is_same(u->right, password))
+		return WEB_RIGHT;
+	if (w->second != second)
+		w->checks = 0;
+	w->second = second;
+	if (w->checks++ >= CHECKS_A_SECOND)
+		return WEB_BUSY;
+	/* a name that is none takes as long as one that is */
+	got = web_check(password, u ? u->hash : w->user[0].hash);
+	if (got == WEB_RIGHT && u) {
+		web_forget_secret(u->right);
+		u->right = mem_strdup(password);
+	}
+	return u || got == WEB_NO_LIBRARY ? got : WEB_WRONG;
+}
