@@ -143,19 +143,31 @@ static bool flame_slots_grow(struct an_flame *f)
 	return true;
 }
 
+/* The node of that name below parent; 0: there is none. *ret: its slot, or that where it would be. */
+static uint32_t flame_node_find(const struct an_flame *f, uint32_t parent, uint32_t name, uint32_t *ret)
+{
+	uint32_t at = flame_slot_of(f, parent, name);
+
+	for (; f->slot[at]; at = (at + 1) & (f->nslots - 1))
+		if (f->node[f->slot[at]].parent == parent && f->node[f->slot[at]].name == name)
+			break;
+	*ret = at;
+	return f->slot[at];
+}
+
 /* The node of that name below parent (0: a root), which is made if it is not there. 0: out of memory. */
 static uint32_t flame_node_take(struct an_flame *f, uint32_t parent, uint32_t name)
 {
 	struct an_node *node;
-	uint32_t at;
+	uint32_t at, found;
 
 	if (!f->nnodes && !VEC_NEW(f->node, f->nnodes, f->capnodes)) /* node 0 */
 		return 0;
 	if (!flame_slots_grow(f))
 		return 0;
-	for (at = flame_slot_of(f, parent, name); f->slot[at]; at = (at + 1) & (f->nslots - 1))
-		if (f->node[f->slot[at]].parent == parent && f->node[f->slot[at]].name == name)
-			return f->slot[at];
+	found = flame_node_find(f, parent, name, &at);
+	if (found)
+		return found;
 	node = VEC_NEW(f->node, f->nnodes, f->capnodes);
 	if (!node)
 		return 0;
@@ -266,6 +278,47 @@ void an_flame_add(struct an_flame *f, const struct an_agg *a)
 		t->has_stacks |= an_flame_has_stacks(a);
 	mem_free(f->seen);
 	f->seen = NULL;
+}
+
+/* ---- differences ------------------------------------------------------------------------------- */
+
+/* The node of f that has the path of node i of past; `same` has those of the nodes before it. 0: f has no such path. */
+static uint32_t flame_node_same(const struct an_flame *f, const struct an_flame *past, uint32_t i, const uint32_t *same)
+{
+	const struct an_node *node = &past->node[i];
+	const struct an_flame_name *name = &past->name[node->name];
+	struct buf key = { 0 };
+	uint32_t number, slot;
+
+	if (node->parent >= past->nnodes) {
+		for (uint32_t t = 0; t < f->ntrees; t++)
+			if (!strcmp(f->tree[t].label, name->text))
+				return f->tree[t].root;
+		return 0;
+	}
+	if (!same[node->parent])
+		return 0;
+	buf_putc(&key, (char)('0' + name->frame));
+	buf_puts(&key, name->text);
+	number = key.failed ? 0 : (uint32_t)(uintptr_t)map_get(&f->index, key.p, key.n);
+	buf_free(&key);
+	return number ? flame_node_find(f, same[node->parent], number - 1, &slot) : 0;
+}
+
+void an_flame_subtract(struct an_flame *f, const struct an_flame *past)
+{
+	uint32_t *same = mem_alloc((past->nnodes + 1) * sizeof(*same));
+
+	f->failed |= !same || past->failed;
+	for (uint32_t i = 1; !f->failed && f->nslots && i < past->nnodes; i++) {
+		int64_t *self;
+
+		same[i] = flame_node_same(f, past, i, same);
+		self = &f->node[same[i]].self;
+		if (same[i] && *self >= past->node[i].self)
+			*self -= past->node[i].self;
+	}
+	mem_free(same);
 }
 
 /* ---- order ------------------------------------------------------------------------------------- */

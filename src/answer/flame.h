@@ -58,6 +58,9 @@ bool an_flame_takes(const struct an_agg *a);
 bool an_flame_has_stacks(const struct an_agg *a);
 /* An aggregation that an_flame_takes(); one whose label is there already is added to it. */
 void an_flame_add(struct an_flame *f, const struct an_agg *a);
+/* Takes off what `past` had of the same paths: what was counted since. A path that has less than it had was cleared, and began anew: all of
+ * it stays. */
+void an_flame_subtract(struct an_flame *f, const struct an_flame *past);
 /* Children by name: what is written is in the same order in each run. After the last an_flame_add(). */
 void an_flame_sort(struct an_flame *f);
 /* What its values are, by the last word of its name as names have units ("@wait_ns"): "ns", "us", "ms", "bytes"; "" of counts and

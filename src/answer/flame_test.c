@@ -72,6 +72,35 @@ static void paths_of_several_aggregations_begin_with_their_own(void **state)
 			"count() 7\n");
 }
 
+static void a_difference_has_what_was_counted_since(void **state)
+{
+	struct an_row before[] = { { KEYS(STR("sh"), STACK(SLOT_USTACK, user, user_func)), .sum = 3 },
+				   { KEYS(STR("gone")), .sum = 9 },
+				   { KEYS(STR("cleared")), .sum = 9 } },
+		      after[] = { { KEYS(STR("new")), .sum = 1 },
+				  { KEYS(STR("sh"), STACK(SLOT_USTACK, user, user_func)), .sum = 10 },
+				  { KEYS(STR("cleared")), .sum = 2 } };
+	const struct an_agg first = { .name = "n", .fn = AGG_COUNT, .row = before, .nrows = COUNT(before) },
+			    second[] = { { .name = "m", .fn = AGG_COUNT, .row = after, .nrows = 1 },
+					 { .name = "n", .fn = AGG_COUNT, .row = after, .nrows = COUNT(after) } };
+	struct an_flame f = { 0 }, past = { 0 };
+	struct buf b = { 0 };
+
+	(void)state;
+	an_flame_add(&past, &first);
+	an_flame_add(&f, &second[0]);
+	an_flame_add(&f, &second[1]);
+	an_flame_subtract(&f, &past);
+	an_flame_sort(&f);
+	an_folded_put(&b, &f);
+	assert_text(&b, "@m;new 1\n@n;cleared 2\n@n;new 1\n@n;sh;a`main;a`leaf 7\n");
+	an_flame_free(&past);
+	an_flame_free(&f);
+	/* nothing at all on either side */
+	an_flame_subtract(&f, &past);
+	assert_false(f.failed);
+}
+
 static void a_frame_of_the_kernel_and_one_of_a_process_with_its_name_are_two(void **state)
 {
 	static const char *const name[] = { "f" };
@@ -342,6 +371,7 @@ int main(void)
 		cmocka_unit_test(rows_of_equal_names_are_one),
 		cmocka_unit_test(a_row_without_a_name_is_never_called_after_the_sign_of_aggregations),
 		cmocka_unit_test(paths_of_several_aggregations_begin_with_their_own),
+		cmocka_unit_test(a_difference_has_what_was_counted_since),
 		cmocka_unit_test(a_frame_of_the_kernel_and_one_of_a_process_with_its_name_are_two),
 		cmocka_unit_test(sums_stay_within_64_bits_and_those_below_0_are_counted),
 		cmocka_unit_test(what_does_not_add_up_has_no_tree),

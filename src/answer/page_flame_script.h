@@ -7,12 +7,16 @@
  * So a frame that is narrower than half a pixel is passed over with all that is below it, and drawing costs what is seen, not what
  * there is.
  *
- *	load(text)      the data that page_flame.c wrote, to such arrays
+ *	load(d)         the data that page_flame.c wrote, to such arrays
  *	lay(v)          the boxes that are seen: rows of [node, left, width]
  *	box(v, ...)     one of them: a frame of the kernel has a bar at its left and slanted letters, a key bold ones
  *	draw(v)         all of them, the callers of the zoomed frame above it over the whole width
  *	search(v)       which names match, and the share of the frames that have them, each path counted once
  *	zoom(v, node), pick(v, node), tell(v, node), under(v, event)
+ *	find(g, path)   the node of these names, or the lowest of its callers that there is
+ *	renew(v, data)  other data in place of what is shown; zoom, pick and search stay, by their names
+ *
+ * A page whose data comes later calls window.tallyFlame.begin(div, data) and .renew(v, data).
  */
 /* clang-format off */
 #ifndef TALLY_ANSWER_PAGE_FLAME_SCRIPT_H
@@ -20,7 +24,7 @@
 
 #include "answer/page_script.h"
 
-#define AN_FLAME_SCRIPT_HASH "9aqpZGcd5lVfMA60WYZ3q39XWq9KtA64cMfvWWWjA7E="
+#define AN_FLAME_SCRIPT_HASH "FCLFSGG4k3Zif/xR/PQESoga74rIIGE/TwpN2JaBYi8="
 #define AN_FLAME_SCRIPT AN_JS( \
 "use strict"; \
 (function () { \
@@ -39,8 +43,8 @@ function shade_of(name) { \
 	for (let i = 0; i < name.length; i++) { h = (h * 31 + name.charCodeAt(i)) % 65521; } \
 	return h % 3; \
 } \
-function load(text) { \
-	const d = JSON.parse(text), s = d.stacks; \
+function load(d) { \
+	const s = d.stacks; \
 	let n = 1, at = 1, sum = 0; \
 	for (let i = 0; i < s.length; i += 3 + s[i + 2]) { n += s[i + 2]; } \
 	const g = { unit: d.unit, text: d.names, kind: d.kinds, n: n, name: new Int32Array(n), parent: new Int32Array(n), \
@@ -64,7 +68,7 @@ function load(text) { \
 	return g; \
 } \
 function lay(v) { \
-	const g = v.g, scale = v.width / g.total[v.zoom], from = g.start[v.zoom]; \
+	const g = v.g, scale = g.total[v.zoom] ? v.width / g.total[v.zoom] : 0, from = g.start[v.zoom]; \
 	v.rows = []; \
 	for (let up = v.zoom; up; ) { up = g.parent[up]; v.rows[g.depth[up]] = [[up, 0, v.width]]; } \
 	for (let i = v.zoom; i < g.end[v.zoom]; ) { \
@@ -118,7 +122,7 @@ function draw(v) { \
 	}); \
 	v.div.dataset.drawn = drawn; v.div.dataset.total = v.g.total[0]; v.div.dataset.shown = v.g.total[v.zoom]; \
 } \
-function share(part, whole) { return (100 * part / whole).toFixed(part === whole ? 0 : 1) + " %"; } \
+function share(part, whole) { return (100 * part / (whole || 1)).toFixed(part === whole ? 0 : 1) + " %"; } \
 function amount(v, n) { return group.format(n) + (v.g.unit ? " " + v.g.unit : ""); } \
 function tell(v, node) { \
 	const g = v.g, kind = WORDS[+g.kind[g.name[node]]]; \
@@ -155,7 +159,33 @@ function search(v) { \
 			" in " + group.format(names) + (names === 1 ? " name" : " names"); \
 	} \
 } \
+function path_of(g, node) { \
+	const path = []; \
+	for (let at = node; at > 0; at = g.parent[at]) { path.unshift(g.kind[g.name[at]] + g.text[g.name[at]]); } \
+	return path; \
+} \
+function find(g, path) { \
+	let at = 0; \
+	for (let k = 0; k < path.length; k++) { \
+		let below = at + 1; \
+		while (below < g.end[at] && g.kind[g.name[below]] + g.text[g.name[below]] !== path[k]) { below = g.end[below]; } \
+		if (below >= g.end[at]) { return [at, k]; } \
+		at = below; \
+	} \
+	return [at, path.length]; \
+} \
+function renew(v, data) { \
+	const picked = v.pick < 0 ? null : path_of(v.g, v.pick); \
+	v.g = load(data); v.zoom = find(v.g, v.path)[0]; v.pick = -1; \
+	if (picked) { \
+		const f = find(v.g, picked); \
+		v.pick = f[1] === picked.length ? f[0] : -1; \
+	} \
+	v.told.textContent = v.pick < 0 ? "" : tell(v, v.pick).replace("\n", ": "); \
+	search(v); draw(v); \
+} \
 function zoom(v, node) { \
+	v.path = path_of(v.g, node); \
 	v.zoom = node; v.reset.disabled = !node; v.div.dataset.zoom = v.g.text[v.g.name[node]]; \
 	search(v); pick(v, node ? node : -1); \
 } \
@@ -182,10 +212,10 @@ function key(v, e) { \
 	else { return; } \
 	e.preventDefault(); \
 } \
-function begin(div) { \
+function begin(div, data) { \
 	const v = { div: div, stage: div.querySelector(".stage"), canvas: div.querySelector("canvas"), out: div.querySelector("output"), input: div.querySelector("input"), \
 		reset: div.querySelector("button"), found: div.querySelector(".found"), told: div.querySelector(".told"), \
-		g: load(div.querySelector("script").textContent), zoom: 0, pick: -1, height: 0, match: null, rows: [] }; \
+		g: load(data), path: [], zoom: 0, pick: -1, height: 0, match: null, rows: [] }; \
 	function hide() { v.out.style.display = "none"; } \
 	v.canvas.addEventListener("pointermove", function (e) { \
 		const node = under(v, e), area = div.getBoundingClientRect(); \
@@ -207,7 +237,14 @@ function begin(div) { \
 	draw(v); \
 	return v; \
 } \
-const views = Array.from(document.querySelectorAll(".flame")).map(begin); \
+const views = Array.from(document.querySelectorAll(".flame")).map(function (div) { \
+	return begin(div, JSON.parse(div.querySelector("script").textContent)); \
+}); \
+window.tallyFlame = { renew: renew, begin: function (div, data) { \
+	const v = begin(div, data); \
+	views.push(v); \
+	return v; \
+} }; \
 function all() { views.forEach(function (v) { v.height = 0; draw(v); }); } \
 window.addEventListener("resize", all); \
 window.addEventListener("beforeprint", all); \

@@ -544,7 +544,7 @@ static int walk_row(const struct d_agg *def, uint32_t number, const struct an_ag
 	return rc;
 }
 
-int aggs_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg)
+int aggs_views(struct tally_trace *t, int (*each)(void *arg, uint32_t number, const struct an_agg *a), void *arg)
 {
 	struct an_sort sort = agg_sorting(t);
 	int rc = 0;
@@ -556,10 +556,32 @@ int aggs_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_ro
 		if (rc < 0)
 			return trace_fail(t, -rc, "%s", tally_strerror(rc));
 		an_agg_sort(&w.agg, &sort);
-		for (uint32_t r = 0; rc >= 0 && r < w.agg.nrows; r++)
-			rc = walk_row(&t->prog->agg[i], i, &w.agg, &w.agg.row[r], row, arg);
+		rc = each(arg, i, &w.agg);
 		view_close(&w);
 		snapshot_drop(&t->agg[i]);
 	}
 	return rc < 0 ? rc : 0;
+}
+
+struct row_walk {
+	const struct tally_trace *t;
+	int (*row)(void *arg, const struct tally_row *r);
+	void *arg;
+};
+
+static int walk_view(void *arg, uint32_t number, const struct an_agg *a)
+{
+	const struct row_walk *c = arg;
+	int rc = 0;
+
+	for (uint32_t r = 0; rc >= 0 && r < a->nrows; r++)
+		rc = walk_row(&c->t->prog->agg[number], number, a, &a->row[r], c->row, c->arg);
+	return rc;
+}
+
+int aggs_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg)
+{
+	struct row_walk c = { t, row, arg };
+
+	return aggs_views(t, walk_view, &c);
 }

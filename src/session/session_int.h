@@ -186,6 +186,7 @@ int aggs_clear(struct tally_trace *t, uint32_t agg);
 int aggs_trunc(struct tally_trace *t, uint32_t agg, bool all, int64_t n);
 int aggs_print_rest(struct tally_trace *t); /* at exit */
 int aggs_each(struct tally_trace *t, int (*each)(void *arg, const struct tally_aggregation *a), void *arg);
+int aggs_views(struct tally_trace *t, int (*each)(void *arg, uint32_t number, const struct an_agg *a), void *arg);
 int aggs_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg);
 
 /* ---- the trace -------------------------------------------------------------------- */

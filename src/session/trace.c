@@ -461,6 +461,14 @@ int tally_trace_walk(struct tally_trace *t, int (*row)(void *arg, const struct t
 	return rc < 0 ? rc : aggs_walk(t, row, arg);
 }
 
+int session_walk_aggregations(struct tally_trace *t, int (*each)(void *arg, uint32_t number, const struct an_agg *a),
+			      void *arg)
+{
+	int rc = trace_enter(t, ST_RUNNING, ST_STOPPED);
+
+	return rc < 0 ? rc : aggs_views(t, each, arg);
+}
+
 int tally_trace_aggregations(struct tally_trace *t, int (*each)(void *arg, const struct tally_aggregation *a),
 			     void *arg)
 {
