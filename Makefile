@@ -139,6 +139,7 @@ $(F)/obj/%.o: src/%.c Makefile
 
 # It has these inside.
 $(R)/cmd/completion.o $(A)/cmd/completion.o $(F)/obj/cmd/completion.o: $(wildcard src/cmd/completion.*)
+$(R)/serve/live.o $(A)/serve/live.o $(F)/obj/serve/live.o: $(wildcard src/serve/page.*)
 
 # ---- products -----------------------------------------------------------------------------------
 $(B)/tally: $(call rel,$(SOURCES))

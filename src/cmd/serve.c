@@ -48,6 +48,33 @@ static int take_extended(void *state, const char *value)
 	return GO_ON;
 }
 
+/* 90, 90s, 10m, 1h */
+static int take_history(void *state, const char *value)
+{
+	static const struct {
+		char suffix;
+		uint32_t seconds;
+	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 } };
+	struct serve *c = state;
+	const size_t n = strlen(value);
+	char digits[16] = "";
+	uint64_t v = 0, by = 1;
+	size_t ndigits = n;
+
+	for (size_t i = 0; n && i < COUNT(units); i++)
+		if (value[n - 1] == units[i].suffix) {
+			by = units[i].seconds;
+			ndigits = n - 1;
+		}
+	if (ndigits < sizeof(digits))
+		memcpy(digits, value, ndigits);
+	if (!text_u64(digits, &v) || v > 86400 || v * by < 10 || v * by > 86400)
+		return refuse_usage(c->cx, "--history: invalid time '%s' (expected 10s to 24h, such as 90s, 10m or 1h)",
+				    value);
+	c->o.history = v * by;
+	return GO_ON;
+}
+
 static const struct opt options[] = {
 	{ 's', "script", "FILE", "a D program; more than one -s is possible", OPT_STEP(take_file) },
 	{ 'd', "directory", "DIR", "all D programs *.d of a directory (default: " PROGRAMS_DIRECTORY ")",
@@ -58,6 +85,8 @@ static const struct opt options[] = {
 	{ 0, "drop", NULL, "give all capabilities up once the programs run", OPT_TRUE(struct serve, drop) },
 	{ 'x', NULL, "maxseries=N", "most series of an aggregation (default 1000); other keys become one series",
 	  OPT_STEP(take_extended) },
+	{ 0, "history", "TIME", "keep so much for the page, also while none is open: 90s, 10m, 1h (at most 24h)",
+	  OPT_STEP(take_history) },
 	{ 0, "check", NULL, "compile the programs, print which metrics there will be, and exit",
 	  OPT_TRUE(struct serve, check) },
 	{ 'h', "help", NULL, "show this help", OPT_HELP },
@@ -69,10 +98,10 @@ const struct opts *cmd_serve_opts(void)
 		.verb = "serve",
 		.usage = "[option]...",
 		.intro =
-			"Runs D programs until SIGTERM or SIGINT, and answers HTTP: /metrics has their aggregations as metrics\n"
-			"for Prometheus (text 0.0.4 and OpenMetrics 1.0.0), /status says how the programs fare. SIGHUP reads\n"
-			"the files again; programs that did not change count on. Only files that nobody but root and this\n"
-			"user may write are taken.\n",
+			"Runs D programs until SIGTERM or SIGINT, and answers HTTP: / is a page for a browser, /metrics has their\n"
+			"aggregations as metrics for Prometheus (text 0.0.4 and OpenMetrics 1.0.0), /status says how the programs\n"
+			"fare, /folded and /debug/pprof/profile have stacks. SIGHUP reads the files again; programs that did not\n"
+			"change count on. Only files that nobody but root and this user may write are taken.\n",
 		.outro =
 			"\nExamples:\n"
 			"  tally serve --check -s examples/faults-served.d\n"

@@ -211,7 +211,7 @@ enum MHD_Result http_get_index(struct http_request *q)
 
 	buf_puts(&body, "tally serve\n\n");
 	for (size_t i = 0; i < COUNT(http_paths); i++)
-		buf_printf(&body, "%-10s %s\n", http_paths[i].path, http_paths[i].what);
+		buf_printf(&body, "%-21s %s\n", http_paths[i].path, http_paths[i].what);
 	return http_answer(q, MHD_HTTP_OK, "text/plain; charset=utf-8", NULL, &body);
 }
 
@@ -292,7 +292,7 @@ static enum MHD_Result http_take_request(void *arg, struct MHD_Connection *c, co
 	for (size_t i = 0; i < COUNT(http_paths); i++)
 		if (!strcmp(url, http_paths[i].path))
 			return http_paths[i].get(q);
-	return http_say(q, MHD_HTTP_NOT_FOUND, "there is no such page; / lists what there is");
+	return http_say(q, MHD_HTTP_NOT_FOUND, "there is no such page; /help lists what there is");
 }
 
 static void http_end_request(void *arg, struct MHD_Connection *c, void **state, enum MHD_RequestTerminationCode why)

@@ -213,6 +213,7 @@ int program_load(struct program *p, bool *is_new)
 	p->text = (char *)text;
 	p->n = n;
 	p->why = (struct err){ 0 };
+	p->generation++;
 	*is_new = true;
 	return 0;
 }

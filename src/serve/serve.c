@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "serve/live_int.h"
 #include "serve/serve_int.h"
 
 #define TURN_MS 1000 /* drops and CPUs that come and go are looked at so often */
@@ -58,7 +59,11 @@ void tally_serve_close(struct tally_serve *s)
 {
 	if (!s)
 		return;
+	live_end(s->live);
+	profiles_end(s->profiles);
 	http_close(s->http);
+	live_close(s->live);
+	profiles_close(s->profiles);
 	for (uint32_t i = 0; i < s->nprograms; i++)
 		program_close(s->program[i]);
 	mem_free(s->program);
@@ -462,9 +467,10 @@ static void serve_reload(struct tally_serve *s)
 /* Waits until something is due, and does it. */
 static int serve_turn(struct tally_serve *s, struct pollfd *fds)
 {
+	const uint64_t now_ns = s->o.clock(s->o.arg);
 	const int turn_ms =
 		s->o.watchdog_ns && s->o.watchdog_ns / 4000000 < TURN_MS ? (int)(s->o.watchdog_ns / 4000000) : TURN_MS;
-	int timeout = http_wait_ms(s->http);
+	int due[] = { live_work(s->live, now_ns), profiles_work(s->profiles, now_ns), -1 }, timeout = turn_ms;
 	nfds_t n = 0;
 
 	fds[n++] = (struct pollfd){ .fd = http_fd(s->http), .events = POLLIN };
@@ -474,8 +480,10 @@ static int serve_turn(struct tally_serve *s, struct pollfd *fds)
 		fds[n++] = (struct pollfd){ .fd = p->state == PROGRAM_RUNS ? tally_trace_fd(p->trace) : -1,
 					    .events = POLLIN };
 	}
-	if (timeout < 0 || timeout > turn_ms)
-		timeout = turn_ms;
+	due[COUNT(due) - 1] = http_wait_ms(s->http); /* last: what was resumed is due at once */
+	for (size_t i = 0; i < COUNT(due); i++)
+		if (due[i] >= 0 && due[i] < timeout)
+			timeout = due[i];
 	if (poll(fds, n, timeout) < 0 && errno != EINTR)
 		return err_set(&s->err, TALLY_EIO, "failed to wait: %s", strerror(errno));
 	for (uint32_t i = 0; i < s->nprograms; i++)
@@ -513,6 +521,8 @@ int tally_serve_run(struct tally_serve *s)
 		return rc;
 	if (!s->nprograms)
 		return err_set(&s->err, TALLY_EINVAL, "there is no program to serve");
+	if (live_open(&s->live, s) < 0 || profiles_open(&s->profiles) < 0)
+		return err_oom(&s->err);
 	rc = http_open(&s->http, s, at ? at : usual, &s->err);
 	if (rc < 0)
 		return rc;

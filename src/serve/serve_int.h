@@ -7,6 +7,9 @@
  *	format.c   which text a client takes, and how numbers and strings are written in it
  *	web.c      TLS and users, of a file; web_int.h
  *	service.c  what a service manager is told, and which rights are kept
+ *	history.c  what aggregations were over time
+ *	live.c     the page and its events
+ *	profile.c  stacks, folded and as pprof has them
  *	http.c     libmicrohttpd: requests in, texts out; http_int.h has what is shared about requests
  */
 #ifndef TALLY_SERVE_INT_H
@@ -80,6 +83,7 @@ struct program {
 	struct err why;        /* it does not run; or runs with its old text, since the new one fails */
 	struct metric *metric; /* one for each aggregation, in their order; those without a name are none */
 	uint32_t nmetrics, capmetrics;
+	uint64_t generation;      /* how many texts of it ran: another one has other aggregations */
 	bool of_directory, stays; /* stays: found again by a reload */
 	struct tally_serve *serve;
 };
@@ -100,6 +104,8 @@ struct tally_serve {
 	struct program **program;
 	uint32_t nprograms, capprograms;
 	struct http *http;
+	struct live *live;           /* live_int.h */
+	struct profiles *profiles;   /* likewise */
 	uint64_t scrapes, scrape_ns; /* how many there were, and how long the last one took */
 	uint64_t alive_ns;           /* when the service manager last heard that we live */
 	bool dropped;                /* capabilities were given up */

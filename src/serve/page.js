@@ -1,0 +1,533 @@
+"use strict";
+// The page of `tally serve`. It gets events of /live (src/serve/history_int.h has their form), keeps what a time range needs, and draws.
+//
+// Steps have numbers; a ring of N places has what each series changed by at each step, so a range is a sum and the past is the present less what came
+// after it. A ring is made with the first change: a key that rests costs nothing. Names come from anybody: they become text nodes, never markup.
+(function () {
+const $ = (q, in_) => (in_ || document).querySelector(q), BASE = 1e6;
+const group = new Intl.NumberFormat("en"), short = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+const LOSSES = { firing: "firings", recursion: "firings within their own program", principal: "records", aggregation: "aggregation keys", stack: "stacks", dynamic: "variables", slice: "time slices",
+	speculation_busy: "speculations (busy)", speculation_unavailable: "speculations (no buffer)", speculative: "speculative records" };
+let S = null, range = { kind: "all" }, paused = false, waiting = [], frame = 0, drag = null, source;
+
+// ---- small things --------------------------------------------------------------------------
+function style(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
+function make(tag, cls, text) {
+	const e = document.createElement(tag);
+	if (cls) { e.className = cls; }
+	if (text !== undefined) { e.textContent = text; }
+	return e;
+}
+function set(e, text) { if (e.textContent !== text) { e.textContent = text; } }
+function rgb(hex) { return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)); }
+function shade(ramp, f) {
+	const a = f < .5 ? ramp[0] : ramp[1], b = f < .5 ? ramp[1] : ramp[2], g = f < .5 ? f * 2 : f * 2 - 1;
+	return "rgb(" + a.map((v, i) => Math.round(v + (b[i] - v) * g)) + ")";
+}
+function unitOf(name) { const m = /(?:^|_)(ns|us|ms|bytes)$/.exec(name); return m ? m[1] : ""; }
+function human(v, unit) {
+	const ns = { ns: 1, us: 1e3, ms: 1e6 }[unit], a = Math.abs(v);
+	if (ns) {
+		const t = a * ns, u = t < 1e3 ? [1, "ns"] : t < 1e6 ? [1e3, "µs"] : t < 1e9 ? [1e6, "ms"] : [1e9, "s"];
+		return short.format(v * ns / u[0]) + " " + u[1];
+	}
+	if (unit === "bytes" && a >= 1024) {
+		const k = Math.min(Math.floor(Math.log2(a) / 10), 5);
+		return short.format(v / Math.pow(1024, k)) + " " + ["", "KiB", "MiB", "GiB", "TiB", "PiB"][k];
+	}
+	return group.format(v) + (unit === "bytes" ? " B" : "");
+}
+function perSecond(v, unit) { return (Math.abs(v) >= 1000 || v === 0 ? human(Math.round(v), unit) : human(Number(v.toPrecision(3)), unit)); }
+function clock(t) { return new Date(t).toLocaleTimeString([], { hour12: false }); }
+function canvasOf(canvas, height) {
+	const w = canvas.clientWidth || canvas.parentNode.clientWidth, scale = window.devicePixelRatio || 1, c = canvas.getContext("2d");
+	if (canvas.width !== Math.round(w * scale) || canvas.height !== Math.round(height * scale)) {
+		canvas.width = Math.round(w * scale); canvas.height = Math.round(height * scale); canvas.style.height = height + "px";
+	}
+	c.setTransform(scale, 0, 0, scale, 0, 0); c.clearRect(0, 0, w, height); c.font = "12px system-ui, sans-serif"; c.textBaseline = "middle";
+	return { c: c, w: w, h: height };
+}
+
+// ---- what was counted ------------------------------------------------------------------------
+function begin(e) {
+	const slots = Math.max(2, Math.ceil(e.span / e.step) + 1);
+	S = { n: slots, step: e.step, span: e.span, reach: e.reach, first: BASE + 1, last: BASE, times: new Float64Array(slots), programs: [], fired: [],
+		lost: [], lostAt: new Array(slots), aggs: new Map(), series: new Map(), activity: new Float64Array(slots) };
+	S.times[BASE % slots] = e.t;
+	document.querySelectorAll("main .agg").forEach((x) => x.remove());
+	apply(e, false);
+	S.lostAt[BASE % slots] = total();
+	ranges();
+}
+function total() { return S.lost.reduce((n, l) => n + l[2], 0); }
+function ring(o) { return o.ring || (o.ring = new Float64Array(S.n)); }
+// A step's facts. Of the state (no slot) the differences are the values themselves.
+function apply(e, step) {
+	const at = S.last % S.n;
+	if (e.programs) { S.programs = e.programs; }
+	S.fired = e.fired; S.lost = e.lost;
+	(e.gone || []).forEach((id) => {
+		const a = S.aggs.get(id);
+		if (a) { a.series.forEach((s) => S.series.delete(s.id)); a.el.remove(); S.aggs.delete(id); }
+	});
+	(e.aggs || []).forEach((d) => S.aggs.set(d.id, section(d)));
+	(e.names || []).forEach((n) => { const a = S.aggs.get(n[0]); a.kinds += n[1][0]; a.names.push(n[1][1]); });
+	(e.new || []).forEach((n) => {
+		const a = S.aggs.get(n[0]), other = n[2] === null && n.length === 3 && (a.keys.length !== 1 || a.kind === "stacks" || a.keys.length === 1);
+		const s = { id: n[1], agg: a, other: other, key: other ? [] : n.slice(2), value: 0, ring: null, buckets: null };
+		s.text = other ? "(other keys)" : a.kind === "stacks" ? "" : s.key.map(keyText).join(" ");
+		a.series.set(s.id, s); a.changed = true; S.series.set(s.id, s);
+	});
+	(e.folded || []).forEach((f) => { const a = S.aggs.get(f[0]); if (a) { a.folded = f[1]; } });
+	const d = e.d || [], b = e.b || [];
+	for (let i = 0; i < d.length; i += 2) {
+		const s = S.series.get(d[i]);
+		if (!s) { continue; }
+		s.value += d[i + 1];
+		if (step) {
+			ring(s)[at] = d[i + 1];
+			if (s.agg.kind !== "gauge" && s.agg.kind !== "sum") { S.activity[at] += Math.max(d[i + 1], 0); }
+		}
+	}
+	for (let i = 0; i < b.length; i += 3) {
+		const s = S.series.get(b[i]);
+		if (!s) { continue; }
+		s.buckets = s.buckets || new Map(); s.buckets.set(b[i + 1], (s.buckets.get(b[i + 1]) || 0) + b[i + 2]);
+		bucketOf(s.agg, b[i + 1]).value += b[i + 2];
+		if (step) { ring(bucketOf(s.agg, b[i + 1]))[at] += b[i + 2]; }
+	}
+	(e.dead || []).forEach((id) => {
+		const s = S.series.get(id);
+		if (!s) { return; }
+		if (s.buckets) { s.buckets.forEach((v, k) => { bucketOf(s.agg, k).value -= v; }); }
+		s.agg.series.delete(id); s.agg.changed = true; S.series.delete(id);
+	});
+}
+function bucketOf(a, k) {
+	let b = a.buckets.get(k);
+	if (!b) { b = { value: 0, ring: null }; a.buckets.set(k, b); }
+	return b;
+}
+function step(e) {
+	S.last++;
+	const at = S.last % S.n;
+	if (S.last - S.first + 1 > S.n) { S.first = S.last - S.n + 1; }
+	S.series.forEach((s) => { if (s.ring) { s.ring[at] = 0; } });
+	S.aggs.forEach((a) => a.buckets.forEach((b) => { if (b.ring) { b.ring[at] = 0; } }));
+	S.times[at] = e.t; S.activity[at] = 0;
+	apply(e, true);
+	S.lostAt[at] = total();
+}
+// A step of the time before the state: it goes in front of those that are there.
+function past(e) {
+	if (S.last - S.first + 1 >= S.n) { return; }
+	S.first--;
+	const at = S.first % S.n, d = e.d || [], b = e.b || [];
+	S.times[at] = e.t; S.lostAt[at] = e.lost.reduce((n, l) => n + l[2], 0); S.activity[at] = 0;
+	for (let i = 0; i < d.length; i += 2) {
+		const s = S.series.get(d[i]);
+		if (!s) { continue; }
+		ring(s)[at] = d[i + 1];
+		if (s.agg.kind !== "gauge" && s.agg.kind !== "sum") { S.activity[at] += Math.max(d[i + 1], 0); }
+	}
+	for (let i = 0; i < b.length; i += 3) {
+		const s = S.series.get(b[i]);
+		if (s) { ring(bucketOf(s.agg, b[i + 1]))[at] += b[i + 2]; }
+	}
+}
+function keyText(k) { return Array.isArray(k) ? k.join(" < ") : String(k); }
+
+// The steps of the range: those after `from`, up to `to`. The first step that is known has no beginning, so it only ends one.
+function steps() {
+	const lo = Math.min(S.first, S.last), t = (k) => S.times[k % S.n];
+	let from = lo, to = S.last;
+	if (range.kind === "last") { while (from < to && t(from) < t(to) - range.ms) { from++; } }
+	if (range.kind === "between") {
+		while (to > lo && t(to) > range.to) { to--; }
+		while (from < to && t(from) < range.from) { from++; }
+		if (from === to && from > lo) { from--; }
+	}
+	return { from: from, to: to, seconds: Math.max((t(to) - t(from)) / 1000, 0), all: range.kind === "all" };
+}
+function sum(o, r) {
+	if (!o.ring) { return 0; }
+	let v = 0;
+	for (let k = r.from + 1; k <= r.to; k++) { v += o.ring[k % S.n]; }
+	return v;
+}
+function inRange(o, r) { return r.all ? o.value : sum(o, r); }
+
+// ---- sections ----------------------------------------------------------------------------------
+function section(d) {
+	const a = Object.assign({ series: new Map(), buckets: new Map(), names: [], kinds: "", folded: 0, changed: true, sort: null, shown: 25, rows: [] }, d);
+	const label = d.name ? "@" + d.name : d.function + "()";
+	a.unit = d.kind === "count" || d.kind === "stacks" && d.function !== "sum" ? "" : unitOf(d.name);
+	const el = a.el = make("section", "agg"), head = make("div", "head"), links = make("span", "links");
+	el.dataset.program = d.program; el.dataset.name = d.name; el.dataset.kind = d.kind;
+	head.append(make("h2", "", label), make("span", "what", d.function + "()" + (d.keys.length ? " by " + d.keys.join(", ") : "") + " \u2014 " + d.program));
+	if (d.help) { head.append(make("p", "small", d.help)); }
+	const q = "?program=" + encodeURIComponent(d.program) + "&aggregation=" + encodeURIComponent(d.name);
+	(d.kind === "stacks" ? [["folded", "/folded" + q], ["pprof", "/debug/pprof/profile" + q + "&seconds=0"]] : [["raw", "/metrics"]]).forEach((l) => {
+		const link = make("a", "", l[0]);
+		link.href = l[1]; links.append(link);
+	});
+	a.note = make("p", "small");
+	if (d.kind !== "stacks" && d.keys.length) {
+		a.filter = make("input", "filter"); a.filter.type = "search"; a.filter.placeholder = "Filter keys"; a.filter.setAttribute("aria-label", "Filter keys of " + label);
+		a.filter.addEventListener("input", later); links.prepend(a.filter);
+	}
+	head.append(links); el.append(head);
+	if (d.kind === "stacks") { flameOf(a, label); }
+	if (d.kind === "histogram") {
+		a.heat = make("figure", "heat"); a.heat.append(make("canvas"), make("output")); el.append(a.heat);
+		a.heat.addEventListener("pointermove", (e) => tellHeat(a, e));
+		a.heat.addEventListener("pointerleave", () => { $("output", a.heat).style.display = "none"; });
+	}
+	if (d.kind !== "stacks" && (d.keys.length || d.kind === "histogram")) { tableOf(a); }
+	else if (d.kind !== "stacks") {
+		a.big = make("div", "big"); const words = make("div"), line = make("div");
+		a.bigValue = make("b"); a.bigWords = make("small"); words.append(a.bigValue, a.bigWords); line.append(make("canvas"));
+		a.big.append(words, line); el.append(a.big);
+	}
+	el.append(a.note); $("main").append(el); watch.observe(el);
+	return a;
+}
+const watch = new IntersectionObserver((list) => {
+	list.forEach((e) => { e.target.seen = e.isIntersecting; });
+	later();
+}, { rootMargin: "300px" });
+
+// Columns of a table: title, class, value for sorting, text.
+function columns(a) {
+	const u = a.unit, c = a.keys.map((k, i) => ({ title: k, cls: "t", of: (s) => (s.other ? "(other keys)" : s.key[i]), text: (v) => keyText(v) }));
+	const put = (title, of, text, cls) => c.push({ title: title, cls: cls || "", of: of, text: text, number: true });
+	if (a.kind === "histogram") {
+		put("count", (s) => s.value, (v) => group.format(v));
+		put("in range", (s, r) => inRange(s, r), (v) => group.format(v), "wide");
+		[.5, .9, .99].forEach((f) => put("p" + f * 100 + " \u2264", (s) => quantile(a, s.buckets, f), (v) => (v === null ? "-" : human(v, u)), f === .9 ? "wide" : ""));
+	} else if (a.kind === "gauge") {
+		put(a.function, (s) => s.value, (v) => human(v, u));
+		put("change in range", (s, r) => sum(s, r), (v) => (v > 0 ? "+" : "") + human(v, u), "wide");
+	} else {
+		put("total", (s) => s.value, (v) => human(v, u));
+		put("in range", (s, r) => inRange(s, r), (v) => human(v, u), "wide");
+		put("per second", (s, r) => (r.seconds ? sum(s, r) / r.seconds : 0), (v) => perSecond(v, u));
+	}
+	return c;
+}
+function quantile(a, buckets, f) {
+	if (!buckets) { return null; }
+	const list = Array.from(buckets).filter((b) => b[1] > 0).sort((x, y) => x[0] - y[0]), all = list.reduce((n, b) => n + b[1], 0);
+	let n = 0;
+	for (const b of list) {
+		n += b[1];
+		if (n >= f * all) { return b[0] < a.lows.length ? a.lows[b[0]] - 1 : Infinity; }
+	}
+	return null;
+}
+function tableOf(a) {
+	const table = make("table", "live"), tr = make("tr");
+	a.columns = columns(a); a.sort = { at: a.kind === "gauge" || a.kind === "histogram" ? a.keys.length : a.keys.length + 1, up: false };
+	a.columns.forEach((c, i) => {
+		const th = make("th", c.cls, c.title);
+		th.tabIndex = 0;
+		const turn = () => { a.sort = { at: i, up: a.sort.at === i ? !a.sort.up : !c.number }; later(); };
+		th.addEventListener("click", turn);
+		th.addEventListener("keydown", (e) => { if (e.key === "Enter") { turn(); } });
+		tr.append(th);
+	});
+	tr.append(make("th", "s t", "over time"));
+	a.head = tr;
+	table.append(make("thead"), make("tbody")); table.tHead.append(tr); a.body = table.tBodies[0];
+	a.more = make("button", "more"); a.more.type = "button"; a.more.addEventListener("click", () => { a.shown += 100; later(); });
+	a.el.append(table, a.more);
+}
+function drawTable(a, r) {
+	const want = a.filter ? a.filter.value.toLowerCase() : "", c = a.columns[a.sort.at], up = a.sort.up ? 1 : -1;
+	let list = [];
+	a.series.forEach((s) => { if (!want || s.text.toLowerCase().includes(want)) { list.push([c.of(s, r), s]); } });
+	list.sort((x, y) => {
+		const p = x[0], q = y[0];
+		return (p === q ? y[1].value - x[1].value || x[1].id - y[1].id : (p === null ? -1 : q === null ? 1 : p < q ? -1 : 1) * up);
+	});
+	Array.from(a.head.cells).forEach((th, i) => {
+		if (i === a.sort.at) { th.setAttribute("aria-sort", a.sort.up ? "ascending" : "descending"); } else { th.removeAttribute("aria-sort"); }
+	});
+	const n = Math.min(list.length, a.shown);
+	while (a.rows.length < n) {
+		const tr = make("tr"), cells = a.columns.map((k) => make("td", k.cls)), last = make("td", "s"), canvas = make("canvas");
+		last.append(canvas); cells.forEach((x) => tr.append(x)); tr.append(last); a.body.append(tr);
+		a.rows.push({ tr: tr, cells: cells, canvas: canvas });
+	}
+	while (a.rows.length > n) { a.rows.pop().tr.remove(); }
+	for (let i = 0; i < n; i++) {
+		const s = list[i][1], row = a.rows[i];
+		a.columns.forEach((k, j) => {
+			const v = k.of(s, r), text = k.text(v);
+			set(row.cells[j], text);
+			row.cells[j].dataset.v = v === null ? "" : keyText(v);
+			row.cells[j].title = k.number && v !== null ? group.format(v) : text;
+		});
+		if (s.other) { row.cells[0].classList.add("none"); } else if (row.cells[0]) { row.cells[0].classList.remove("none"); }
+		spark(row.canvas, s, r, 22, a.kind === "gauge");
+	}
+	set(a.more, "Show more of " + group.format(list.length) + " keys");
+	a.more.hidden = list.length <= n;
+	a.el.dataset.keys = a.series.size;
+}
+// A curve of what each step added a second, or of a gauge's value.
+function points(o, r, gauge) {
+	const p = [];
+	let v = o.value;
+	if (gauge) { for (let k = S.last; k > r.to; k--) { v -= o.ring ? o.ring[k % S.n] : 0; } }
+	for (let k = r.to; k > r.from; k--) {
+		const dt = (S.times[k % S.n] - S.times[(k - 1) % S.n]) / 1000, x = o.ring ? o.ring[k % S.n] : 0;
+		p.unshift([S.times[k % S.n], gauge ? v : x / (dt || 1)]);
+		v -= gauge ? x : 0;
+	}
+	return p;
+}
+function spark(canvas, o, r, height, gauge) {
+	const v = canvasOf(canvas, height), list = points(o, r, gauge), t0 = S.times[r.from % S.n], t1 = S.times[r.to % S.n];
+	let least = gauge ? Infinity : 0, most = gauge ? -Infinity : 0;
+	list.forEach((p) => { least = Math.min(least, p[1]); most = Math.max(most, p[1]); });
+	const y = (x) => (most > least ? height - 2 - (x - least) / (most - least) * (height - 5) : gauge ? height / 2 : height - 2);
+	v.c.strokeStyle = style("--rule"); v.c.lineWidth = 1; v.c.beginPath(); v.c.moveTo(0, height - 1.5); v.c.lineTo(v.w, height - 1.5); v.c.stroke();
+	if (!list.length || t1 <= t0) { return; }
+	v.c.beginPath(); v.c.moveTo(0, y(list[0][1]));
+	list.forEach((p) => v.c.lineTo((p[0] - t0) / (t1 - t0) * v.w, y(p[1])));
+	v.c.strokeStyle = style("--accent"); v.c.lineWidth = 1.3; v.c.stroke();
+	v.c.lineTo(v.w, height - 1.5); v.c.lineTo(0, height - 1.5); v.c.globalAlpha = .22; v.c.fillStyle = style("--bar"); v.c.fill(); v.c.globalAlpha = 1;
+}
+
+// ---- a number without a key, a histogram, stacks --------------------------------------------------
+function drawBig(a, r) {
+	const s = a.series.values().next().value || { value: 0, ring: null };
+	set(a.bigValue, human(s.value, a.unit)); a.bigValue.dataset.v = s.value; a.bigValue.title = group.format(s.value);
+	set(a.bigWords, a.kind === "gauge" ? a.function + "()" : perSecond(r.seconds ? sum(s, r) / r.seconds : 0, a.unit) + " a second, " + human(inRange(s, r), a.unit) + " in range");
+	spark($("canvas", a.big), s, r, 64, a.kind === "gauge");
+}
+function drawHeat(a, r) {
+	const used = Array.from(a.buckets.keys()).filter((k) => a.buckets.get(k).value || sum(a.buckets.get(k), r)).sort((x, y) => x - y);
+	const rows = [], LEFT = 92, CELL = 20, canvas = $("canvas", a.heat);
+	if (!used.length) { a.heat.hidden = true; return; }
+	a.heat.hidden = false;
+	for (let k = used[0]; k <= used[used.length - 1] && rows.length < 64; k++) { rows.push(k); }
+	// Beside the time stands the sum of the range, as a bar.
+	const v = canvasOf(canvas, rows.length * CELL + 22), BAR = Math.min(220, v.w * .25), width = Math.max(v.w - LEFT - BAR - 14, 40), steps_ = r.to - r.from;
+	const group_ = Math.max(1, Math.ceil(steps_ / Math.floor(width / 4))), columns_ = Math.ceil(steps_ / group_), cells = rows.map(() => new Float64Array(columns_));
+	let most = 1, mostBar = 1;
+	const bars = rows.map((k) => { const b = a.buckets.get(k), n = b ? inRange(b, r) : 0; mostBar = Math.max(mostBar, n); return n; });
+	rows.forEach((k, y) => {
+		const b = a.buckets.get(k);
+		for (let i = 0; b && b.ring && i < steps_; i++) {
+			const x = Math.floor(i / group_);
+			cells[y][x] += b.ring[(r.from + 1 + i) % S.n];
+			most = Math.max(most, cells[y][x]);
+		}
+	});
+	const ramp = ["--cold", "--warm", "--hot"].map((x) => rgb(style(x)));
+	v.c.fillStyle = style("--card"); v.c.fillRect(LEFT, 0, width, rows.length * CELL);
+	rows.forEach((k, y) => {
+		const top = (rows.length - 1 - y) * CELL;
+		v.c.textAlign = "right"; v.c.fillStyle = style("--soft");
+		v.c.fillText(k ? "\u2265 " + human(a.lows[k - 1], a.unit) : "lower", LEFT - 8, top + CELL / 2);
+		for (let x = 0; x < columns_; x++) {
+			if (cells[y][x] <= 0) { continue; }
+			const left = LEFT + Math.floor(x / columns_ * width);
+			v.c.fillStyle = shade(ramp, Math.log(cells[y][x] + 1) / Math.log(most + 1));
+			v.c.fillRect(left, top, Math.max(LEFT + Math.floor((x + 1) / columns_ * width) - left, 1), CELL - 1);
+		}
+		v.c.fillStyle = style("--bar"); v.c.fillRect(LEFT + width + 10, top + 2, bars[y] / mostBar * (BAR - 60), CELL - 5);
+		v.c.fillStyle = style("--ink"); v.c.textAlign = "left";
+		if (bars[y]) { v.c.fillText(short.format(bars[y]), LEFT + width + 14 + bars[y] / mostBar * (BAR - 60), top + CELL / 2); }
+	});
+	axis(v, LEFT, width, r, v.h - 11);
+	a.heatView = { LEFT: LEFT, CELL: CELL, width: width, rows: rows, cells: cells, columns: columns_, group: group_, from: r.from, bars: bars };
+	a.heat.dataset.total = bars.reduce((n, x) => n + x, 0);
+}
+function tellHeat(a, e) {
+	const v = a.heatView, out = $("output", a.heat), box = a.heat.getBoundingClientRect(), px = e.clientX - box.left, x = Math.floor((px - v.LEFT) / v.width * v.columns);
+	const y = v.rows.length - 1 - Math.floor((e.clientY - box.top) / v.CELL), k = v.rows[y];
+	if (k === undefined || x < 0) { out.style.display = "none"; return; }
+	const from = k ? "\u2265 " + human(a.lows[k - 1], a.unit) : "lower";
+	out.textContent = x < v.columns ? clock(S.times[(v.from + 1 + x * v.group) % S.n]) + "\n" + from + ": " + group.format(v.cells[y][x]) : from + ": " + group.format(v.bars[y]) + " in range";
+	out.style.display = "block"; out.style.top = (e.clientY - box.top + 14) + "px";
+	out.style.left = Math.max(0, Math.min(px + 14, box.width - out.offsetWidth)) + "px";
+}
+function flameOf(a, label) {
+	const div = make("div", "flame"), tools = make("div", "tools"), input = make("input"), reset = make("button", "", "Reset zoom"), legend = make("span", "legend"), stage = make("div", "stage"), canvas = make("canvas"), told = make("p", "told");
+	input.type = "search"; input.placeholder = "Search: text or regular expression"; input.setAttribute("aria-label", "Search for names"); input.spellcheck = false;
+	reset.type = "button"; reset.disabled = true;
+	[["e", "key"], ["u", "user"], ["k", "kernel"]].forEach((x) => legend.append(make("i", x[0], x[1])));
+	tools.append(input, reset, make("span", "found"), legend);
+	canvas.tabIndex = 0; canvas.setAttribute("role", "application"); canvas.setAttribute("aria-label", "Flame graph of " + label + "; arrow keys walk through it, Enter zooms, Escape resets, / searches");
+	stage.append(canvas); div.append(tools, stage, make("output"), told); a.el.append(div);
+	a.flameDiv = div; a.label = label;
+}
+// The series in the order of their paths, so that callers are shared.
+function flameData(a, r) {
+	const data = { unit: a.unit, names: [a.label].concat(a.names), kinds: "0" + a.kinds, stacks: [] };
+	if (a.changed) {
+		const rank = new Int32Array(a.names.length);
+		Array.from(a.names.keys()).sort((x, y) => (a.names[x] < a.names[y] ? -1 : a.names[x] > a.names[y] ? 1 : x - y)).forEach((n, i) => { rank[n] = i; });
+		a.paths = Array.from(a.series.values()).sort((x, y) => {
+			for (let i = 0; i < x.key.length && i < y.key.length; i++) { if (x.key[i] !== y.key[i]) { return rank[x.key[i]] - rank[y.key[i]]; } }
+			return x.key.length - y.key.length;
+		});
+		a.changed = false;
+	}
+	let before = [];
+	a.paths.forEach((s) => {
+		const v = inRange(s, r);
+		if (v <= 0 || s.other) { return; }
+		let common = 0;
+		while (common < before.length && common < s.key.length && before[common] === s.key[common]) { common++; }
+		data.stacks.push(common, v, s.key.length - common);
+		for (let i = common; i < s.key.length; i++) { data.stacks.push(s.key[i] + 1); }
+		before = s.key;
+	});
+	return data;
+}
+function drawFlame(a, r) {
+	const data = flameData(a, r), text = JSON.stringify(data.stacks);
+	if (text === a.drawnStacks && a.drawnWidth === a.el.clientWidth) { return; }
+	a.drawnStacks = text; a.drawnWidth = a.el.clientWidth;
+	if (!a.view) { a.view = window.tallyFlame.begin(a.flameDiv, data); } else { window.tallyFlame.renew(a.view, data); }
+}
+
+// ---- the head ------------------------------------------------------------------------------------
+function axis(v, left, width, r, y) {
+	const t0 = S.times[r.from % S.n], t1 = S.times[r.to % S.n], n = Math.max(2, Math.floor(width / 140));
+	v.c.fillStyle = style("--soft");
+	for (let i = 0; t1 > t0 && i < n; i++) {
+		const f = i / (n - 1);
+		v.c.textAlign = i === 0 ? "left" : i === n - 1 ? "right" : "center";
+		v.c.fillText(clock(t0 + (t1 - t0) * f), left + f * width, y);
+	}
+}
+function drawTimeline(r) {
+	const v = canvasOf($("#timeline canvas"), 46), all = { from: Math.min(S.first, S.last), to: S.last }, t0 = S.times[all.from % S.n], t1 = S.times[all.to % S.n];
+	const x = (t) => (t1 > t0 ? (t - t0) / (t1 - t0) * v.w : 0), list = points({ value: 0, ring: S.activity }, all, false), most = list.reduce((m, p) => Math.max(m, p[1]), 0) || 1;
+	v.c.fillStyle = style("--card"); v.c.fillRect(0, 0, v.w, 32);
+	v.c.beginPath(); v.c.moveTo(0, 31);
+	list.forEach((p) => v.c.lineTo(x(p[0]), 31 - p[1] / most * 28));
+	v.c.lineTo(v.w, 31); v.c.globalAlpha = .5; v.c.fillStyle = style("--bar"); v.c.fill(); v.c.globalAlpha = 1;
+	for (let k = all.from + 1; k <= all.to; k++) {
+		if (S.lostAt[k % S.n] > S.lostAt[(k - 1) % S.n]) { v.c.fillStyle = style("--bad"); v.c.fillRect(x(S.times[k % S.n]) - 1.5, 0, 3, 32); }
+	}
+	if (range.kind !== "all" || drag) {
+		const a = drag ? Math.min(drag.a, drag.b) : x(S.times[r.from % S.n]), b = drag ? Math.max(drag.a, drag.b) : x(S.times[r.to % S.n]);
+		v.c.fillStyle = style("--bg"); v.c.globalAlpha = .65; v.c.fillRect(0, 0, a, 32); v.c.fillRect(b, 0, v.w - b, 32); v.c.globalAlpha = 1;
+		v.c.strokeStyle = style("--accent"); v.c.strokeRect(a + .5, .5, Math.max(b - a - 1, 1), 31);
+	}
+	axis(v, 0, v.w, all, 40);
+	v.c.textAlign = "left"; v.c.fillStyle = style("--soft"); v.c.fillText("counted a second, at most " + short.format(most), 6, 8);
+}
+function drawPrograms(r) {
+	const dl = $("#programs dl");
+	while (dl.children.length > S.programs.length) { dl.lastChild.remove(); }
+	S.programs.forEach((p, i) => {
+		let div = dl.children[i];
+		if (!div) {
+			div = make("div"); const dd = make("dd"); dd.append(make("b"), make("span"));
+			div.append(make("dt"), dd, make("p", "why small")); dl.append(div);
+		}
+		const lost = S.lost.filter((l) => l[0] === i).reduce((n, l) => n + l[2], 0);
+		div.className = p[1]; div.dataset.program = p[0]; div.title = p[3];
+		set($("dt", div), p[0]); set($("b", div), { running: "\u25cf running", failed: "\u2715 failed", ended: "\u25a0 ended" }[p[1]] || p[1]);
+		set($("span", div), (S.fired[i] ? ", " + group.format(S.fired[i]) + " firings" : "") + (lost ? ", " + group.format(lost) + " lost" : ", nothing lost"));
+		set($(".why", div), p[2]);
+	});
+	const kinds = {}, el = $("#lost");
+	S.lost.forEach((l) => { kinds[l[1]] = (kinds[l[1]] || 0) + l[2]; });
+	const words = Object.keys(kinds).map((k) => group.format(kinds[k]) + " " + (LOSSES[k] || k));
+	set(el, words.length ? "Lost: " + words.join(", ") : "Nothing lost"); el.className = words.length ? "some" : ""; el.dataset.v = total();
+	const back = (S.times[S.last % S.n] - S.times[Math.min(S.first, S.last) % S.n]) / 1000;
+	set($("#reach"), "The history has " + Math.round(back) + " of " + Math.round(S.span / 1000) + " seconds, a step each " + short.format(S.step / 1000) + " s. " +
+		(range.kind === "all" ? "Totals are since each program began." : "Range: " + clock(S.times[r.from % S.n]) + " to " + clock(S.times[r.to % S.n]) + "."));
+}
+function ranges() {
+	const el = $("#ranges"), span = S.span;
+	el.textContent = "";
+	const list = [60e3, 300e3, 600e3, 3600e3].filter((ms) => ms < span).concat([span]).map((ms) => ({ kind: "last", ms: ms, title: ms < 60e3 ? ms / 1000 + " s" : ms % 3600e3 ? Math.round(ms / 60e3) + " min" : ms / 3600e3 + " h" }));
+	list.concat([{ kind: "all", title: "All" }]).forEach((x) => {
+		const b = make("button", "", x.title);
+		b.type = "button"; b.addEventListener("click", () => { range = x; later(); }); b.range = x; el.append(b);
+	});
+}
+function pressed() {
+	Array.from($("#ranges").children).forEach((b) => b.setAttribute("aria-pressed", String(b.range.kind === range.kind && b.range.ms === range.ms)));
+	$("#pause").setAttribute("aria-pressed", String(paused)); set($("#pause"), paused ? "Go on" : "Pause");
+}
+
+// ---- drawing ----------------------------------------------------------------------------------------
+function draw() {
+	frame = 0;
+	if (!S) { return; }
+	const r = steps();
+	pressed(); drawTimeline(r); drawPrograms(r);
+	S.aggs.forEach((a) => {
+		if (!a.el.seen && S.series.size > 500) { return; }
+		if (a.kind === "stacks") { drawFlame(a, r); }
+		if (a.heat) { drawHeat(a, r); }
+		if (a.big) { drawBig(a, r); }
+		if (a.columns) { drawTable(a, r); }
+		set(a.note, a.series.size ? (a.folded ? group.format(a.folded) + " more keys are one row, (other keys)." : "") : "Nothing was counted yet.");
+	});
+	document.body.dataset.step = S.last - BASE; document.body.dataset.time = S.times[S.last % S.n]; document.body.dataset.steps = S.last - S.first + 1;
+}
+function later() { if (!frame) { frame = requestAnimationFrame(draw); } }
+
+// ---- events --------------------------------------------------------------------------------------------
+const handle = { state: begin, step: step, past: past };
+function take(name, text) {
+	const e = JSON.parse(text);
+	if (paused && name !== "state") {
+		waiting.push([name, e]);
+		if (waiting.length > 2 * S.n) { connect(); }
+		set($("#state"), "paused, " + waiting.length + " steps behind");
+		return;
+	}
+	waiting = [];
+	handle[name](e);
+	later();
+}
+function state(word, cls) { const el = $("#state"); set(el, word); el.className = "pill " + cls; }
+function connect() {
+	if (source) { source.close(); }
+	waiting = [];
+	source = new EventSource("/live");
+	source.onopen = () => state(paused ? "paused" : "live", paused ? "" : "live");
+	source.onerror = () => state("not connected: trying again", "off");
+	Object.keys(handle).forEach((name) => source.addEventListener(name, (e) => take(name, e.data)));
+}
+$("#pause").addEventListener("click", () => {
+	paused = !paused;
+	if (!paused) {
+		const list = waiting;
+		waiting = [];
+		list.forEach((w) => handle[w[0]](w[1]));
+	}
+	state(paused ? "paused" : "live", paused ? "" : "live"); later();
+});
+(function () {
+	const canvas = $("#timeline canvas"), at = (e) => e.clientX - canvas.getBoundingClientRect().left;
+	function time(x) {
+		const t0 = S.times[Math.min(S.first, S.last) % S.n], t1 = S.times[S.last % S.n];
+		return t0 + (t1 - t0) * Math.min(Math.max(x / canvas.clientWidth, 0), 1);
+	}
+	canvas.addEventListener("pointerdown", (e) => { if (S) { drag = { a: at(e), b: at(e) }; canvas.setPointerCapture(e.pointerId); } });
+	canvas.addEventListener("pointermove", (e) => { if (drag) { drag.b = at(e); later(); } });
+	canvas.addEventListener("pointerup", () => {
+		if (!drag) { return; }
+		const a = time(Math.min(drag.a, drag.b)), b = time(Math.max(drag.a, drag.b));
+		range = Math.abs(drag.a - drag.b) > 4 ? { kind: "between", from: a, to: b } : { kind: "all" };
+		drag = null; later();
+	});
+	canvas.addEventListener("pointercancel", () => { drag = null; later(); });
+})();
+window.addEventListener("resize", later);
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", later);
+connect();
+})();

@@ -1,0 +1,255 @@
+#!/usr/bin/env bats
+# The page of `tally serve` in a browser, and the profiles that the service hands out.
+
+bats_require_minimum_version 1.5.0
+load common
+
+setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
+teardown() { [ -z "${server:-}" ] || { kill "$server" && wait "$server" || true; } 2>/dev/null; }
+
+needs_http() {
+  needs_bpf
+  command -v curl >/dev/null || skip "no curl"
+  ldconfig -p | grep -q libmicrohttpd.so.12 || skip "no libmicrohttpd"
+}
+needs_page() {
+  needs_http
+  command -v python3 >/dev/null || skip "no python3 to drive a browser"
+  command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || skip "no Chromium"
+}
+
+# Starts a service on a port of its own and waits until it says so: $server, $at.
+serve() { # ARGUMENTS...
+  "$TALLY" serve --listen 127.0.0.1:0 "$@" 2>log &
+  server=$!
+  for _ in $(seq 100000); do
+    ! grep -qE 'on port [0-9]+$' log || break
+    kill -0 "$server" 2>/dev/null || { cat log; return 1; }
+  done
+  at=http://127.0.0.1:$(sed -n 's/.* on port //p' log)
+}
+browse() { # [OPTION]... STEP...: test/lib/browser.py has them; the page is $at/
+  local options=()
+  while [[ "$1" == --* ]]; do options+=("$1"); shift; [[ "${options[-1]}" != --size ]] || { options+=("$1"); shift; }; done
+  timeout 240 python3 "$BATS_TEST_DIRNAME/lib/browser.py" "${options[@]}" "$at/" "$@"
+}
+STEPPED='Number(document.body.dataset.step) >= 2' # two steps have come since the page was opened
+
+known_program() {
+  cat >known.d <<'D'
+/* Things that happened. */
+BEGIN { @things["a", 7] = count(); @things["c", -1] = count(); @things["c", -1] = count(); @amount = sum(42); @least[1] = min(-3);
+	@spread_ms = quantize(3); @spread_ms = quantize(100, 2); @reads["sh", stack()] = sum(5); @reads["a", stack()] = sum(3); }
+D
+}
+
+@test "the page's numbers are those of /metrics, for each kind of aggregation" {
+  needs_page
+  known_program
+  serve -s known.d
+  browse until "$STEPPED" print '
+    JSON.stringify(Array.from(document.querySelectorAll(".agg")).map((s) => [s.dataset.name, s.dataset.kind,
+      Array.from(s.querySelectorAll("tbody tr")).map((r) => Array.from(r.querySelectorAll("td[data-v]")).map((c) => c.dataset.v).slice(0, 3)),
+      (s.querySelector(".big b") || s.querySelector(".flame") || { dataset: {} }).dataset.v || (s.querySelector(".flame") || { dataset: {} }).dataset.total || "",
+      (s.querySelector(".heat") || { dataset: {} }).dataset.total || ""]))' >shown
+  [ "$(cat shown)" = '[["things","count",[["c","-1","2"],["a","7","1"]],"",""],["amount","sum",[],"42",""],["least","gauge",[["1","-3","0"]],"",""],["spread_ms","histogram",[["3","3","127"]],"","3"],["reads","stacks",[],"8",""]]' ] || { cat shown; return 1; }
+  curl -sf "$at/metrics" >metrics
+  grep -qxF 'tally_amount{program="known"} 42' metrics
+  grep -qE '^tally_things_total\{.*"c".*"-1"\} 2$' metrics
+  grep -qE '^tally_least\{.*\} -3$' metrics
+  grep -qxF 'tally_spread_seconds_count{program="known"} 3' metrics
+}
+
+@test "what happens while the page is open is on it, and what a range has is what came in it" {
+  needs_page
+  echo 'syscall::read:entry /execname == "dd" && arg0 == 0/ { @reads[execname] = count(); }' >reads.d
+  serve -s reads.d
+  dd if=/dev/zero of=/dev/null bs=1 count=20000 2>/dev/null
+  browse until 'document.querySelector(".agg tbody td[data-v=\"20000\"]")' run 'void Array.from(document.querySelectorAll("#ranges button")).find((b) => b.textContent === "1 min").click()' \
+    until 'document.querySelectorAll(".agg tbody td")[2].dataset.v === "0"' print 'document.querySelectorAll(".agg tbody td")[1].dataset.v' >shown
+  [ "$(cat shown)" = 20000 ]
+  curl -sf "$at/metrics" | grep -qxF 'tally_reads_total{program="reads",execname="dd"} 20000'
+}
+
+@test "names that want to be markup stay text, and no other host is asked" {
+  needs_page
+  cat >hostile.d <<'D'
+/* <script>document.title = 'help'</script> */
+BEGIN { @h["</script><script>document.title = 'key'</script>", "<img src=q onerror=\"document.title = 2\">\""] = count();
+	@s["<img src=q onerror=\"document.title = 3\">", stack()] = sum(7); }
+D
+  serve -s hostile.d
+  browse until "$STEPPED" print 'document.title' print 'document.images.length + document.querySelectorAll("main script").length' \
+    print 'document.querySelector(".agg tbody td").textContent' print 'fetch("https://example.invalid/").then(() => "fetched", () => "refused")' network >shown 2>said || true
+  [ "$(sed -n 1p shown)" = tally ] || { cat shown said; return 1; }
+  [ "$(sed -n 2p shown)" = 0 ]
+  [ "$(sed -n 3p shown)" = "</script><script>document.title = 'key'</script>" ]
+  [ "$(sed -n 4p shown)" = refused ]
+  grep -q 'Content Security Policy' said # what refused it, as the browser says
+  run ! grep -vF "$at" <(sed -n '5,$p' shown | grep -v example.invalid)
+}
+
+@test "the policy names the page's scripts, and allows nothing else" {
+  needs_http
+  command -v openssl >/dev/null || skip "no openssl"
+  known_program
+  serve -s known.d
+  curl -sf -D head "$at/" >page
+  run ! grep -qE 'https?:|@import|url\(|src=' page
+  [ "$(grep -c '<script>' page)" -eq 2 ]
+  python3 - page <<'P' >hashes
+import base64, hashlib, re, sys
+for text in re.findall(rb"<script>(.*?)</script>", open(sys.argv[1], "rb").read(), re.S):
+    print("'sha256-%s'" % base64.b64encode(hashlib.sha256(text).digest()).decode())
+P
+  [ "$(wc -l <hashes)" -eq 2 ]
+  while read -r hash; do grep -i '^content-security-policy' head | grep -qF "$hash"; done <hashes
+  grep -i '^content-security-policy' head | grep -qF "default-src 'none'; connect-src 'self'"
+}
+
+@test "the zoom of a flame graph stays while counts come in" {
+  needs_page
+  cat >live.d <<'D'
+BEGIN { @s["left", stack()] = sum(3); @s["right", stack()] = sum(5); }
+tick-100ms { @s["left", stack()] = sum(1); @s["new", stack()] = sum(1); @n = count(); }
+D
+  serve -s live.d
+  browse until "$STEPPED" run '
+      const c = document.querySelector(".flame canvas");
+      c.focus(); ["ArrowDown", "ArrowDown", "Enter"].forEach((k) => c.dispatchEvent(new KeyboardEvent("keydown", { key: k, bubbles: true })));
+      window.seen = [document.querySelector(".flame").dataset.zoom, Number(document.querySelector(".flame").dataset.total)];' \
+    until 'Number(document.querySelector(".flame").dataset.total) > window.seen[1] + 20' \
+    print 'window.seen[0] + " " + document.querySelector(".flame").dataset.zoom + " " + document.querySelector(".flame").dataset.drawn' >shown
+  [[ "$(cat shown)" =~ ^([a-z]+)\ ([a-z]+)\  ]]
+  [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ] || { cat shown; return 1; }
+}
+
+@test "a pause stands still, and goes on with what came meanwhile" {
+  needs_page
+  echo 'tick-50ms { @n = count(); }' >n.d
+  serve -s n.d
+  browse until "$STEPPED" run 'document.querySelector("#pause").click(); void (window.was = document.querySelector(".big b").dataset.v)' \
+    until '/[3-9] steps behind/.test(document.querySelector("#state").textContent)' print 'document.querySelector(".big b").dataset.v === window.was' \
+    run 'document.querySelector("#pause").click()' until 'Number(document.querySelector(".big b").dataset.v) > Number(window.was) + 20' >shown
+  [ "$(cat shown)" = true ]
+}
+
+@test "ten thousand keys are drawn at once, filtered, and no step takes long" {
+  needs_page
+  echo 'int i; tick-1ms /i < 12000/ { @k[i] = count(); i++; @k[i] = count(); i++; @k[i] = count(); i++; @k[i] = count(); i++; } tick-100ms { @k[1] = count(); }' >many.d
+  serve -s many.d
+  browse until 'Number((document.querySelector(".agg") || { dataset: {} }).dataset.keys) >= 10000' run '
+      window.slow = 0; new PerformanceObserver((l) => l.getEntries().forEach((e) => { window.slow = Math.max(window.slow, e.duration); })).observe({ type: "longtask" });
+      window.from = Number(document.body.dataset.step); document.querySelector(".filter").value = "9999"; document.querySelector(".filter").dispatchEvent(new Event("input"))' \
+    until 'Number(document.body.dataset.step) > window.from + 3' \
+    print 'document.querySelectorAll(".agg tbody tr").length' print 'document.querySelector(".agg .more").hidden' print 'window.slow' print 'document.querySelector(".agg > p").textContent' >shown
+  [ "$(sed -n 1p shown)" -le 1 ] || { cat shown; return 1; }
+  [ "$(sed -n 2p shown)" = true ]
+  echo "# longest task: $(sed -n 3p shown) ms" >&3
+}
+
+@test "losses and programs that failed stand on the page" {
+  needs_page
+  echo 'BEGIN { nosuch(); }' >broken.d
+  echo '#pragma D option aggsize=1k
+int i;
+tick-1ms { @k[i++] = count(); }' >losing.d
+  serve -s broken.d -s losing.d
+  browse until 'Number(document.querySelector("#lost").dataset.v) > 0' print 'document.querySelector("#lost").textContent' \
+    print 'document.querySelector("[data-program=broken]").textContent' >shown
+  grep -qE '^Lost: [0-9,]+ aggregation keys$' shown
+  grep -q 'failed.*undefined function name: nosuch' shown
+}
+
+@test "with --history a page shows what was before it was opened" {
+  needs_page
+  echo 'tick-50ms { @n = count(); }' >n.d
+  serve --history 60s -s n.d
+  curl -sN "$at/live" | awk '/^event: step/ { if (++n == 4) exit }' || true
+  browse until 'Number(document.body.dataset.steps) >= 5' print 'document.querySelector("#reach").textContent' >shown
+  grep -qE 'of 60 seconds' shown
+  for bad in 0 5 1d 25h x ''; do run -2 "$TALLY" serve --history "$bad" -s n.d; has "invalid time '$bad'"; done
+}
+
+@test "it fits a phone, in dark and in light: nothing is wider than the window" {
+  needs_page
+  known_program
+  serve -s known.d
+  for scheme in "" --dark; do
+    # shellcheck disable=SC2086
+    browse $scheme --size 390x844 until "$STEPPED" print 'document.documentElement.scrollWidth' print 'getComputedStyle(document.body).backgroundColor' >shown
+    [ "$(sed -n 1p shown)" -le 390 ] || { cat shown; return 1; }
+    sed -n 2p shown >>colors
+  done
+  [ "$(sort -u colors | wc -l)" -eq 2 ]
+}
+
+@test "Firefox loads the page" {
+  needs_http
+  firefox=$(command -v firefox-esr || command -v firefox) || skip "no Firefox"
+  known_program
+  serve -s known.d
+  HOME=$PWD timeout 120 "$firefox" --headless --window-size 1000,900 --screenshot "$PWD/page.png" "$at/" 2>said || { tail -n 5 said; return 1; }
+  [ -s page.png ]
+}
+
+# ---- profiles ------------------------------------------------------------------------------------------
+
+export FLAME=$BATS_TEST_DIRNAME/lib/flame.py
+
+@test "/folded and the profile agree in every sum, which is what was counted" {
+  needs_http
+  command -v python3 >/dev/null || skip "no python3 to read the files back"
+  cat >deep.d <<'D'
+BEGIN { @["a", stack()] = count(); @["a", stack()] = count(); @["b c", stack()] = count(); @d_bytes["a <b> &", ustack()] = sum(40); @m["x", stack()] = max(3); }
+D
+  serve -s deep.d
+  curl -sf "$at/folded" >x.folded
+  curl -sf "$at/debug/pprof/profile?seconds=0" >x.pb.gz
+  for form in folded pb.gz; do python3 "$FLAME" "x.$form" >"$form.paths"; done
+  diff folded.paths pb.gz.paths
+  [ "$(awk '/^count/ { n += $NF } END { print n }' folded.paths)" -eq 3 ]
+  [ "$(awk '/^@d_bytes/ { n += $NF } END { print n }' folded.paths)" -eq 40 ]
+  run ! grep -q '@m' folded.paths # what does not add up has no place there
+  [ "$(curl -sf "$at/folded?program=deep&aggregation=d_bytes" | awk '{ n += $NF } END { print n }')" -eq 40 ]
+}
+
+@test "Go's pprof reads the profile of the service, of what was counted between two readings" {
+  needs_http
+  command -v go >/dev/null || skip "no go, whose pprof reads profiles"
+  echo 'BEGIN { @["before", stack()] = sum(1000000); } tick-10ms { @["k", stack()] = sum(1); }' >t.d
+  serve -s t.d
+  go tool pprof -top -seconds 2 "$at/debug/pprof/profile" >top 2>said || { cat said; return 1; }
+  grep -q '^Type: sum' top
+  grep -Eq '100% +k' top
+  run ! grep -q before top
+  curl -sf "$at/folded?seconds=1" >one
+  run ! grep -q before one
+  [ "$(awk '{ n += $NF } END { print n }' one)" -le 1000 ]
+}
+
+@test "a request for a profile that can't be had is told why" {
+  needs_http
+  echo 'BEGIN { @["a", stack()] = count(); }' >one.d
+  echo 'BEGIN { @["a", stack()] = count(); }' >two.d
+  echo 'BEGIN { @["a"] = count(); }' >none.d
+  serve -s one.d -s two.d -s none.d
+  [ "$(curl -s "$at/folded")" = "several programs have stacks; add program=NAME, of: one, two" ]
+  [ "$(curl -s "$at/folded?program=none")" = "no such program has stacks; add program=NAME, of: one, two" ]
+  [ "$(curl -s "$at/folded?program=one&seconds=-1")" = "seconds: expected a whole number from 0 to 3600" ]
+  [ "$(curl -s -o /dev/null -w '%{http_code}' "$at/folded?program=one&aggregation=x")" = 404 ]
+  [ "$(curl -s "$at/folded?program=one")" = "a 1" ] || curl -s "$at/folded?program=one" | grep -qE '^a;.* 1$'
+}
+
+@test "the service ends at once while pages are open and profiles are taken" {
+  needs_http
+  echo 'BEGIN { @["a", stack()] = count(); }' >one.d
+  serve -s one.d
+  curl -sN "$at/live" >live & one=$!
+  curl -s "$at/debug/pprof/profile?seconds=3000" >profile & two=$!
+  for _ in $(seq 100000); do ! grep -q '^event: step' live || break; done
+  kill "$server"
+  wait "$server"
+  server=
+  wait $one $two || true
+}
