@@ -13,7 +13,8 @@
  * visit each of their paths.  A turn reads what it needs of the stack with at most three calls.
  *
  * Code of which there are no tables (of a just-in-time compiler, of a file without .eh_frame) may keep frame pointers: there the pointer is
- * followed, and what it leads to is kept if it is in code again.  In all other cases in which the walk can't go on, the
+ * followed, and what it leads to is kept if it is in code again.  Where calls leave the return address in a register (arm64), the pointer does not
+tell where the caller's stack begins: it counts as 0 then, where rules by the stack pointer find nothing.  In all other cases in which the walk can't go on, the
  * stack ends with the mark IMG_FRAME_CUT: nothing is guessed.  A process of which nothing is known yet is asked for
  * (IMG_UNWIND_WANTED), and its stack is the address where it is, and the mark.
  *
@@ -261,8 +262,12 @@ static void turn_follow_pointer(struct cg *g, uint32_t cut)
 	cg_ins(g, I_LOAD(DW, R3, R6, WALK_FP));
 	cg_ins(g, I_LOAD(DW, R1, R6, WALK_SP));
 	cg_jcc(g, I_JMP_REG(JLT, R3, R1, 0), cut);
-	cg_mov(g, R9, R3);
-	cg_ins(g, I_ALU_IMM(ADD, R9, 16));
+	if (g->o->arch->regs->lr) {
+		cg_imm(g, R9, 0);
+	} else {
+		cg_mov(g, R9, R3);
+		cg_ins(g, I_ALU_IMM(ADD, R9, 16));
+	}
 	cg_mov(g, R1, R3);
 	cg_ins(g, I_ALU_IMM(AND, R1, 7));
 	cg_jcc(g, I_JMP_IMM(JNE, R1, 0, 0), cut);
