@@ -29,11 +29,12 @@ check $? "tables of this machine's C library and vDSO" "$(cat /tmp/said)"
 # libc is stripped: only what it exports has a name.
 in_order='^ unframed`touch_page unframed`compare libc[^ ]* (libc[^ ]* )*unframed`sort_some( unframed`spread)+ unframed`main libc[^ ]* libc[^ ]* unframed`_start [0-9]+$'
 on_signal='^ unframed`touch_page unframed`in_handler unframed`handler [^ ]+ .*unframed`main libc[^ ]* libc[^ ]* unframed`_start [0-9]+$'
+# A signal that interrupts an entry of the PLT, for which arm64's linker writes no table, gives a stack that says that it was cut.
 for how in "" other; do
   traced 3000 "$faults { @[ustack()] = count(); }" $how
   wrong=$(grep touch_page /tmp/said | grep -vE "$in_order|$on_signal" | head -n 5)
   all=$(sum_of '^ unframed`touch_page ') in=$(sum_of "$in_order") on=$(sum_of "$on_signal")
-  [ "$all" -ge 2990 ] && [ "$on" -ge 20 ] && [ $((in + on)) -eq "$all" ]
+  [ "$all" -ge 2990 ] && [ "$on" -ge 20 ] && [ $((in + on)) -ge $((all - 3)) ] && [ -z "$(printf '%s' "$wrong" | grep -v truncated)" ]
   check $? "each stack is its chain of calls, through libc and signal handlers${how:+ on a stack of their own}: $in and $on of $all" "$wrong
 $(cat /tmp/err)"
 done
