@@ -42,7 +42,7 @@ struct tally_serve_opts {
 	int listen_fd;        /* a socket that listens, in place of `listen`; 0: none */
 	const char *notify;   /* NOTIFY_SOCKET; NULL */
 	uint64_t watchdog_ns; /* how often it wants to hear that the service lives; 0: never */
-	uint64_t history; /* seconds that are kept for the page, also while none is open; 0: 600, while one is */
+	uint64_t history;     /* seconds that are kept for the page, also while none is open; 0: 600, while one is */
 };
 #define TALLY_SERVE_DROP \
 	1u /* gives its capabilities up once the programs run: a reload cannot load those that changed */
