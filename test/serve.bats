@@ -405,6 +405,9 @@ serve_tls() { # ARGUMENTS...
   reads() { curl -sf --cacert "$1.crt" -u alice:secret "$at/metrics" | sed -n 's/^tally_reads_total{program="reads"} //p'; }
   dd if=/dev/zero of=/dev/null bs=1 count=100 2>/dev/null
   [ "$(reads one)" = 100 ]
+  curl -sN --cacert one.crt -u alice:secret "$at/live" >events & # a page that is open, and one that waits: both are closed
+  curl -s --cacert one.crt -u alice:secret "$at/folded?seconds=60" >folded &
+  until grep -q '^event: state' events; do kill -0 "$server"; read -rt 0.05 <> <(:) || true; done
   certificate old -1
   web_config old
   kill -HUP "$server"

@@ -65,14 +65,19 @@ static void client_wake(struct live_client *c)
 	c->http->lib.resume_connection(c->connection);
 }
 
+void live_resume(struct live *l)
+{
+	for (uint32_t i = 0; l && i < PAGES_MOST; i++)
+		if (l->client[i])
+			client_wake(l->client[i]);
+}
+
 void live_end(struct live *l)
 {
 	if (!l)
 		return;
 	l->ends = true;
-	for (uint32_t i = 0; i < PAGES_MOST; i++)
-		if (l->client[i])
-			client_wake(l->client[i]);
+	live_resume(l);
 }
 
 void live_close(struct live *l)

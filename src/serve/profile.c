@@ -49,7 +49,7 @@ static void profile_wake(struct profile_request *w)
 	w->request->http->lib.resume_connection(w->request->connection);
 }
 
-void profiles_end(struct profiles *p)
+void profiles_resume(struct profiles *p)
 {
 	for (uint32_t i = 0; p && i < WAITING_MOST; i++)
 		if (p->waiting[i])

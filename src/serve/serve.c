@@ -60,7 +60,7 @@ void tally_serve_close(struct tally_serve *s)
 	if (!s)
 		return;
 	live_end(s->live);
-	profiles_end(s->profiles);
+	profiles_resume(s->profiles);
 	http_close(s->http);
 	live_close(s->live);
 	profiles_close(s->profiles);
@@ -457,6 +457,10 @@ static void serve_reload(struct tally_serve *s)
 
 	serve_enter(s);
 	service_tell(s, "RELOADING=1");
+	if (s->o.web) { /* its connections are closed */
+		live_resume(s->live);
+		profiles_resume(s->profiles);
+	}
 	if (serve_look(s) < 0 || http_reload(s->http, &s->err) < 0)
 		serve_note(s, "reload: %s", s->err.text);
 	failed = serve_load(s, true);
