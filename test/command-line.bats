@@ -216,7 +216,8 @@ tally: 'tally stat -h' shows the options"
   exec 8<>never # nothing ever comes
   "$TALLY" trace --on - -qn 'ptt:::tlp { n++; }' <never >out 2>&1 3>&- 8>&- &
   pid=$!
-  until grep -qs "^SigCgt:.*[4567cdef]...$" /proc/$pid/status; do kill -0 $pid; done # it catches SIGTERM
+  # it catches SIGTERM, and is not the shell any more, which may catch it before it becomes tally
+  until grep -qsx "Name:.tally" /proc/$pid/status && grep -qs "^SigCgt:.*[4567cdef]...$" /proc/$pid/status; do kill -0 $pid; done
   sent=0
   while kill -TERM $pid 2>/dev/null; do
     sent=$((sent + 1))
