@@ -382,6 +382,24 @@ enum held files_read(struct files *f, struct file *file, uint64_t since_ns, uint
 	return files_held(file, since_ns, until_ns, now, ret);
 }
 
+const struct table *files_variables(struct files *f, struct file *file, const struct content *of)
+{
+	struct object_bytes b = { .fd = -1, .pid = file->pid, .path = file->path, .ask_servers = f->ask_servers };
+	struct object *o = of->object;
+
+	if (!o || file->vdso)
+		return NULL;
+	if (!o->variables_tried && of == file->content) { /* else it holds something else now */
+		o->variables_tried = true;
+		b.fd = file->fd >= 0 ? fcntl(file->fd, F_DUPFD_CLOEXEC, 0) : file_open(file, NULL);
+		if (b.fd >= 0) {
+			(void)object_variables(o, &b);
+			close(b.fd);
+		}
+	}
+	return &o->variables;
+}
+
 struct lines *files_lines(struct files *f, struct file *file, const struct content *of)
 {
 	struct content *c = file->content;

@@ -11,6 +11,7 @@
  * through the program headers an address as the file numbers it: that holds for
  * ET_EXEC and ET_DYN alike.
  *
+ * Names of functions are read at once, those of variables (which most scripts never ask for) when the first is wanted.
  * Symbols come from .symtab and .dynsym together; a file without .symtab may
  * have one in .gnu_debugdata, or in a separate file (debugfile.c).
  */
@@ -88,6 +89,8 @@ static void take_load(struct object *o, const GElf_Phdr *ph)
 {
 	if (ph->p_flags & PF_X && ph->p_filesz && o->nloads < COUNT(o->load))
 		o->load[o->nloads++] = (struct sym_load){ ph->p_offset, ph->p_filesz, ph->p_vaddr };
+	else if (!(ph->p_flags & PF_X) && o->ndata < COUNT(o->data))
+		o->data[o->ndata++] = (struct extent){ ph->p_vaddr, ph->p_memsz };
 }
 
 int object_ident(struct object *o, const struct object_bytes *b)
@@ -143,29 +146,31 @@ bool object_vaddr(const struct object *o, uint64_t off, uint64_t *ret)
 
 struct reader {
 	struct object *o;
+	struct table *to; /* functions into o->t, variables into o->variables */
 	Elf *e;
-	uint64_t mask;                 /* bits of an address that are no address (Thumb) */
-	size_t shndx;                  /* the section looked at last: */
-	uint64_t code_start, code_end; /* empty when it holds no code */
-	bool symtab;                   /* there was one */
+	uint64_t mask;       /* bits of an address that are no address (Thumb) */
+	size_t shndx;        /* the section looked at last: */
+	uint64_t start, end; /* empty when it holds nothing that is wanted */
+	bool symtab;         /* there was one */
 };
 
-/* Whether a symbol's section holds code, and where it ends. */
-static bool in_code(struct reader *r, size_t shndx, uint64_t addr)
+/* Whether a symbol's section holds code, or data where variables are wanted, and where it ends. */
+static bool in_section(struct reader *r, size_t shndx, uint64_t addr)
 {
 	if (shndx != r->shndx) {
 		Elf_Scn *scn = elf_getscn(r->e, shndx);
 		GElf_Shdr sh;
 
 		r->shndx = shndx;
-		r->code_start = r->code_end = 0;
-		if (scn && gelf_getshdr(scn, &sh) && sh.sh_flags & SHF_EXECINSTR &&
+		r->start = r->end = 0;
+		if (scn && gelf_getshdr(scn, &sh) && sh.sh_flags & SHF_ALLOC &&
+		    !(sh.sh_flags & SHF_EXECINSTR) == (r->to == &r->o->variables) && !(sh.sh_flags & SHF_TLS) &&
 		    sh.sh_size <= UINT64_MAX - sh.sh_addr) {
-			r->code_start = sh.sh_addr;
-			r->code_end = sh.sh_addr + sh.sh_size;
+			r->start = sh.sh_addr;
+			r->end = sh.sh_addr + sh.sh_size;
 		}
 	}
-	return addr >= r->code_start && addr < r->code_end;
+	return addr >= r->start && addr < r->end;
 }
 
 /* Untyped symbols are functions of hand-written assembly, but also the labels of compilers and the
@@ -193,20 +198,21 @@ static bool take_symbol(struct reader *r, const GElf_Sym *s, const char *name)
 	unsigned type = GELF_ST_TYPE(s->st_info), rank = rank_of(s);
 	struct sym to = { .start = s->st_value & r->mask };
 
-	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
+	if (r->to == &r->o->variables ? type != STT_OBJECT && type != STT_COMMON :
+					type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
 		return true;
 	if (!name || !*name || s->st_shndx == SHN_UNDEF || s->st_shndx >= SHN_LORESERVE)
 		return true;
-	if (!in_code(r, s->st_shndx, to.start) || (type == STT_NOTYPE && is_label(name)))
+	if (!in_section(r, s->st_shndx, to.start) || (type == STT_NOTYPE && is_label(name)))
 		return true;
-	if (r->o->t.n >= SYMBOLS_MOST || r->o->names.bytes >= NAMES_BYTES_MOST)
+	if (r->to->n >= SYMBOLS_MOST || r->o->names.bytes >= NAMES_BYTES_MOST)
 		return false;
 	to.rank = (uint8_t)(rank | (s->st_size ? 0 : RANK_NOSIZE) | (type == STT_NOTYPE ? RANK_NOTYPE : 0));
-	to.end = r->code_end;
-	if (s->st_size && s->st_size < r->code_end - to.start)
+	to.end = r->end;
+	if (s->st_size && s->st_size < r->end - to.start)
 		to.end = to.start + s->st_size;
 	to.name = names_add(&r->o->names, name, strcspn(name, "@"));
-	return to.name && table_add(&r->o->t, &to);
+	return to.name && table_add(r->to, &to);
 }
 
 /* Whether there were symbols to look at. */
@@ -252,9 +258,9 @@ static void take_tables(struct reader *r)
 }
 
 /* Another file that describes the same addresses. False: it has no symbols either. */
-static bool take_other(struct object *o, const struct object_bytes *b, uint64_t mask)
+static bool take_other(const struct reader *of, const struct object_bytes *b)
 {
-	struct reader r = { .o = o, .e = object_begin_elf(b), .mask = mask, .shndx = SIZE_MAX };
+	struct reader r = { .o = of->o, .to = of->to, .e = object_begin_elf(b), .mask = of->mask, .shndx = SIZE_MAX };
 
 	if (!r.e)
 		return false;
@@ -271,7 +277,7 @@ static bool take_debugdata(struct reader *r)
 
 	if (!d || !d->d_size || !(b.p = debugdata_unpack(d->d_buf, d->d_size, &b.n)))
 		return false;
-	took = take_other(r->o, &b, r->mask);
+	took = take_other(r, &b);
 	mem_free((void *)b.p);
 	return took;
 }
@@ -283,7 +289,7 @@ static void take_separate(struct reader *r, const struct object_bytes *of)
 
 	if (b.fd < 0)
 		return;
-	take_other(r->o, &b, r->mask);
+	take_other(r, &b);
 	close(b.fd);
 }
 
@@ -301,9 +307,10 @@ int object_debug_file(const struct object *o, const struct object_bytes *b)
 	return fd;
 }
 
-int object_all_symbols(struct object *o, const struct object_bytes *b)
+/* Functions, or variables, of the file, of its .gnu_debugdata (which has functions alone), or of its debug file. */
+static int object_take(struct object *o, const struct object_bytes *b, struct table *to)
 {
-	struct reader r = { .o = o, .e = object_begin_elf(b), .mask = UINT64_MAX, .shndx = SIZE_MAX };
+	struct reader r = { .o = o, .to = to, .e = object_begin_elf(b), .mask = UINT64_MAX, .shndx = SIZE_MAX };
 	GElf_Ehdr eh;
 
 	if (!r.e)
@@ -311,10 +318,32 @@ int object_all_symbols(struct object *o, const struct object_bytes *b)
 	if (gelf_getehdr(r.e, &eh) && eh.e_machine == EM_ARM)
 		r.mask = ~1ULL;
 	take_tables(&r);
-	if (!r.symtab && !take_debugdata(&r))
+	if (!r.symtab && (to != &o->t || !take_debugdata(&r)))
 		take_separate(&r, b);
 	elf_end(r.e);
 	return 0;
+}
+
+int object_all_symbols(struct object *o, const struct object_bytes *b)
+{
+	return object_take(o, b, &o->t);
+}
+
+int object_variables(struct object *o, const struct object_bytes *b)
+{
+	int rc = object_take(o, b, &o->variables);
+
+	if (rc == 0)
+		table_build(&o->variables);
+	return rc;
+}
+
+bool object_holds_data(const struct object *o, uint64_t vaddr)
+{
+	for (uint32_t i = 0; i < o->ndata; i++)
+		if (vaddr - o->data[i].vaddr < o->data[i].memsz)
+			return true;
+	return false;
 }
 
 int object_symbols(struct object *o, const struct object_bytes *b)
@@ -329,5 +358,6 @@ int object_symbols(struct object *o, const struct object_bytes *b)
 void object_free(struct object *o)
 {
 	table_free(&o->t);
+	table_free(&o->variables);
 	names_free(&o->names);
 }

@@ -102,6 +102,37 @@ static const char *at(const struct object *o, uint64_t addr)
 	return s ? s->name : "-";
 }
 
+static void variables_are_taken_when_asked_for_and_nothing_else(void **state)
+{
+	struct small *f = small_new();
+	struct object_bytes b = { .fd = -1, .p = f, .n = sizeof(*f) };
+	struct object o;
+
+	(void)state;
+	f->ph[1] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_vaddr = 0x2000, .p_memsz = 0x180 };
+	small_add(f, "stock@@V_1", 0x2000, 0x10, STB_GLOBAL, STT_OBJECT, S_DATA);
+	small_add(f, "code", 0x1000, 0x10, STB_GLOBAL, STT_FUNC, S_TEXT);
+	small_add(f, "in_code", 0x1010, 0x10, STB_GLOBAL, STT_OBJECT, S_TEXT);
+	small_add(f, "label", 0x2020, 0, STB_GLOBAL, STT_NOTYPE, S_DATA);
+	small_add(f, "of_thread", 0x2030, 0x10, STB_GLOBAL, STT_TLS, S_DATA);
+	small_add(f, "last", 0x20f0, UINT64_MAX, STB_GLOBAL, STT_OBJECT, S_DATA);
+	assert_int_equal(read_small(&o, f, sizeof(*f)), 0);
+	assert_int_equal(o.t.n, 1);
+	assert_int_equal(o.variables.n, 0);
+	assert_int_equal(object_variables(&o, &b), 0);
+	assert_int_equal(o.variables.n, 2);
+	assert_string_equal(table_find(&o.variables, 0x200f)->name, "stock");
+	assert_null(table_find(&o.variables, 0x2010));
+	assert_string_equal(table_find(&o.variables, 0x20ff)->name, "last");
+	assert_null(table_find(&o.variables, 0x2100));
+	/* the file has no bytes for what is only in memory */
+	assert_true(object_holds_data(&o, 0x217f));
+	assert_false(object_holds_data(&o, 0x2180));
+	assert_false(object_holds_data(&o, 0x1000));
+	object_free(&o);
+	mem_free(f);
+}
+
 static void functions_are_taken_and_nothing_else(void **state)
 {
 	struct small *f = small_new();
@@ -337,6 +368,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_are_taken_and_nothing_else),
+		cmocka_unit_test(variables_are_taken_when_asked_for_and_nothing_else),
 		cmocka_unit_test(an_offset_in_the_file_becomes_an_address_of_the_file),
 		cmocka_unit_test(what_is_not_a_program_is_refused),
 		cmocka_unit_test(bent_bytes_do_no_harm),

@@ -855,6 +855,22 @@ bool spaces_knows(const struct spaces *s, uint32_t pid)
 	return false;
 }
 
+uint32_t space_neighbours(const struct space *sp, uint64_t addr, uint64_t ret[2])
+{
+	const struct maplist *l = sp->memory->now;
+	uint32_t above = first_above(l, addr), below = above, n = 0;
+
+	while (below > 0 && !l->v[below - 1].file)
+		below--;
+	while (l && above < l->n && !l->v[above].file)
+		above++;
+	if (below > 0)
+		ret[n++] = l->v[below - 1].start;
+	if (l && above < l->n)
+		ret[n++] = l->v[above].start;
+	return n;
+}
+
 bool space_can_be_read(const struct space *sp)
 {
 	return !sp || (sp->memory->known_ns == UINT64_MAX && !sp->dead);

@@ -421,6 +421,47 @@ static void name_in_file(const struct place *at, const struct content *c, uint64
 	ret->vaddr = where;
 }
 
+/*
+ * The variable at an address that no code is at. A loader puts a file's data at a fixed distance from its code, so the code that lies next
+ * to it, below or above, and was there in that generation, says whose it is: of processes that ended, too, and of plugins that were unloaded.
+ */
+static bool name_variable(struct symbols *s, const struct space *sp, uint64_t addr, uint64_t generation_ns,
+			  struct sym_name *ret)
+{
+	const uint32_t pid = sp->proc->pid;
+	uint64_t near[2], base, vaddr;
+	uint32_t n = space_neighbours(sp, addr, near);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct place at = { .since_ns = UINT64_MAX, .until_ns = UINT64_MAX };
+		const struct content *c = NULL;
+		const struct table *variables;
+		const struct sym *sym;
+
+		if (generation_ns)
+			(void)spaces_seen(&s->spaces, pid, near[i], generation_ns, &at);
+		else
+			(void)spaces_find(&s->spaces, pid, near[i], 0, &at.m);
+		if (!at.m || !at.m->file || at.m->file->vdso ||
+		    files_read(&s->files, at.m->file, at.since_ns, at.until_ns, &c) != HELD_THIS || !c->object ||
+		    !object_vaddr(c->object, at.m->pgoff, &base))
+			continue;
+		vaddr = addr - at.m->start + base;
+		if (!object_holds_data(c->object, vaddr))
+			continue;
+		variables = files_variables(&s->files, at.m->file, c);
+		sym = variables ? table_find(variables, vaddr) : NULL;
+		*ret = (struct sym_name){ .mod = at.m->file->memory && c->memory_mod ? c->memory_mod : at.m->file->mod,
+					  .name = sym ? sym->name : NULL,
+					  .offset = sym ? vaddr - sym->start : vaddr,
+					  .start = sym ? sym->start : vaddr,
+					  .file_id = c->id,
+					  .path = at.m->file->path };
+		return true;
+	}
+	return false;
+}
+
 /* What is mapped at addr. A process that was never looked at, or whose mappings got lost, is looked
  * at now; ever more rarely when that does not help. */
 static struct space *symbol_find_space(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t time_ns,
@@ -453,7 +494,8 @@ static void find_seen(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t g
 
 	if (seen == SEEN_GONE && space_can_be_read(at->space) && sym_look(s, pid) >= 0)
 		seen = spaces_seen(&s->spaces, pid, addr, generation_ns, at);
-	if (!pid || !can_be_mapped(addr))
+	if (!pid || !can_be_mapped(addr) ||
+	    (!at->m && at->space && name_variable(s, at->space, addr, generation_ns, ret)))
 		return;
 	ret->gone = seen == SEEN_GONE;
 	ret->forgotten = seen == SEEN_FORGOTTEN;
@@ -472,6 +514,8 @@ static void symbol_find_user(struct symbols *s, uint32_t pid, uint64_t addr, uin
 		find_seen(s, pid, addr, generation_ns, &at, ret);
 	else
 		at.space = symbol_find_space(s, pid, addr, 0, &at.m);
+	if (!at.m && at.space && !generation_ns && can_be_mapped(addr))
+		(void)name_variable(s, at.space, addr, 0, ret);
 	if (!at.m)
 		return;
 	if (at.m->file)

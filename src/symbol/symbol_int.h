@@ -72,9 +72,15 @@ struct object_bytes {
 struct object {
 	struct sym_load load[8];
 	uint32_t nloads;
+	struct extent {
+		uint64_t vaddr, memsz;
+	} data[8]; /* the others: constants, variables, also those that the file has no bytes for */
+	uint32_t ndata;
 	uint8_t build_id[32];
 	uint32_t build_id_len; /* 0: it has none */
 	struct table t;
+	struct table variables; /* read when the first is asked for */
+	bool variables_tried;
 	struct names names;
 };
 /* 0; -TALLY_ECORRUPT: not an executable or a shared library. */
@@ -83,6 +89,9 @@ int object_ident(struct object *o, const struct object_bytes *b);
 int object_symbols(struct object *o, const struct object_bytes *b);
 /* The file that has its DWARF, if that is another: a descriptor, or -1. */
 int object_debug_file(const struct object *o, const struct object_bytes *b);
+/* The names of its variables, into o->variables; none is fine. */
+int object_variables(struct object *o, const struct object_bytes *b);
+bool object_holds_data(const struct object *o, uint64_t vaddr);
 int object_all_symbols(struct object *o, const struct object_bytes *b); /* unsorted, and with all names of an address */
 bool object_vaddr(const struct object *o, uint64_t file_offset, uint64_t *ret);
 /* The address of what lies there in the file. A mapping covers whole pages, so it may lie in the bytes around a part: those count as the
@@ -168,6 +177,8 @@ enum held {
 };
 enum held files_read(struct files *f, struct file *file, uint64_t since_ns, uint64_t until_ns,
 		     const struct content **ret);
+/* The variables of what a file holds now, read when first asked for; NULL: there are none. */
+const struct table *files_variables(struct files *f, struct file *file, const struct content *c);
 /* The lines of what a file holds now, opened when first asked for; NULL: there are none. */
 struct lines *files_lines(struct files *f, struct file *file, const struct content *c);
 void files_free(struct files *f);
@@ -311,6 +322,8 @@ struct space *spaces_find(const struct spaces *s, uint32_t pid, uint64_t addr, u
 /* When the next life of its process id began after a space (fork, exec); UINT64_MAX: none has. */
 uint64_t space_until(const struct space *sp);
 bool spaces_knows(const struct spaces *s, uint32_t pid);
+/* Where the executable mappings of files begin that are next to an address, below and above; returns how many. */
+uint32_t space_neighbours(const struct space *sp, uint64_t addr, uint64_t ret[2]);
 /* Whether a look at the process may tell more of it (NULL: of who is not known). */
 bool space_can_be_read(const struct space *sp);
 /* Who forked the process, who forked that one, and so on. Returns how many. */
