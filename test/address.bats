@@ -185,6 +185,29 @@ mapped() { faults '@[ufunc(arg1)] = count();' "$PROGS/reuse $1 $PROGS 1 2000 100
   [[ "$output" != *reuse_jit_* ]]
 }
 
+@test "a perf map in a namespace of process ids, in a /tmp of its own, has the id that the process has inside" {
+  unshare -pfm true 2>/dev/null || skip "no namespaces of process ids here"
+  printf 'mount -t tmpfs none /tmp && %s\n' "$PROGS/reuse mapchild $PROGS 1 2000 1000" >"$BATS_TEST_TMPDIR/in.sh"
+  faults '@[ufunc(arg1)] = count();' "unshare -pfm sh $BATS_TEST_TMPDIR/in.sh"
+  gave '\[jit\]`reuse_jit_a ' 1950 2100
+  gave '^ +0x[0-9a-f]+ +[0-9]+$' 950 1100
+}
+
+# 140,000 mappings, of which tally keeps 131,072: 80 bytes each, as many of generations, and room that a growing array has twice.
+@test "a process that rewrites its mappings as fast as it can costs at most 32 MB, however many" {
+  needs_bpf
+  local few many
+  few=$(rewritten 1000)
+  many=$(rewritten 70000)
+  echo "# of 2,000 mappings: $few kB; of 140,000: $many kB" >&3
+  [ "$few" -gt 1000 ] && [ "$many" -le 32768 ]
+}
+# rewritten ROUNDS: the most memory that tally had, in kB, when so many pairs of mappings had come and gone.
+rewritten() {
+  "$TALLY" trace -w -x dcpc_min_overflow=1 -x quiet -n 'cpc:::page_faults-user-100 /execname == "reuse"/ { @[ufunc(arg1)] = count(); }
+      END { system("grep VmHWM /proc/%d/status", $pid); trunc(@); }' -c "$PROGS/reuse map $PROGS $1 1 1" 2>/dev/null | awk '/VmHWM/ { print $2 }'
+}
+
 # over HOW: faults of 2,000 pages by plugin_a and 1,000 by plugin_b, each from a file over.so.
 over() {
   mkdir -p "$BATS_TEST_TMPDIR/over"

@@ -128,12 +128,110 @@ compile_cc() {
 
 @test "functions of JavaScript have the names of node's perf map" {
   needs node
+  cd "$BATS_TEST_TMPDIR" # node leaves a log where it stands
   needs_bpf
   TALLY=$(realpath "$TALLY") NAME=$(realpath "$NAME")
   cd "$BATS_TEST_TMPDIR" # node leaves a log of its own where it runs
   run --separate-stderr "$TALLY" trace -qn 'profile-997 /arg1 && pid == $target/ { @[ufunc(arg1)] = count(); }' \
     -c "node --perf-basic-prof --interpreted-frames-native-stack $NAME/shop.js"
   [[ "$output" == *'[jit]`'*ringTill* ]] || { echo "$output"; echo "$stderr"; false; }
+}
+
+@test "functions of Java have the names of the perf map that the VM leaves at its end, also in jstack()" {
+  local options="-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit" ring fill
+  needs java javac
+  needs_bpf
+  javac -d "$BATS_TEST_TMPDIR" "$NAME/Shop.java"
+  java $options -XX:+PreserveFramePointer -version >"$BATS_TEST_TMPDIR/said" 2>&1 || skip "this java writes no perf map: $(head -n 1 "$BATS_TEST_TMPDIR/said")"
+  run --separate-stderr "$TALLY" trace -qn 'profile-997 /arg1 && pid == $target/ { @[ufunc(arg1)] = count(); }' \
+    -c "java $options -cp $BATS_TEST_TMPDIR Shop"
+  ring=$(awk '/\[jit\]`void Shop.ringTill\(int\)/ { n += $NF } END { print n + 0 }' <<<"$output")
+  fill=$(awk '/\[jit\]`void Shop.fillShelf\(int\)/ { n += $NF } END { print n + 0 }' <<<"$output")
+  # they do 4 parts and 1
+  [ "$fill" -ge 20 ] && [ "$ring" -ge $((fill * 2)) ] && [ "$ring" -le $((fill * 8)) ] || { echo "$output"; echo "$stderr"; false; }
+  run --separate-stderr "$TALLY" trace -qn 'profile-997 /arg1 && pid == $target/ { @[jstack(2)] = count(); }' \
+    -c "java $options -XX:+PreserveFramePointer -cp $BATS_TEST_TMPDIR Shop"
+  grep -A 1 'jit.`void Shop.ringTill(int)+0x' <<<"$output" | grep -q 'jit.`Interpreter+0x' || { echo "$output"; echo "$stderr"; false; }
+}
+
+# ---- variables --------------------------------------------------------------------------
+
+stores() { gave 'store`store_shelf' 2000 && gave 'store`store_drawer' 1000 && gave 'store`store_stock' 500; }
+
+@test "usym() and uaddr() of data name the variable, in programs that are pie, not pie, static and static-pie" {
+  local how
+  needs gcc
+  for how in -pie -no-pie -static -static-pie; do
+    gcc $how -O1 -o "$BATS_TEST_TMPDIR/store" "$NAME/store.c"
+    faults '' '@[usym(arg2)] = count();' "$BATS_TEST_TMPDIR/store"
+    stores
+    # 300 pages are of no variable
+    [ "$(grep -cE '^ +0x[0-9a-f]+ ' <<<"$output")" -ge 290 ]
+  done
+  faults '' '@[uaddr(arg2)] = count();' "$BATS_TEST_TMPDIR/store"
+  [ "$(grep -cE 'store`store_drawer(\+0x[0-9a-f]+)? ' <<<"$output")" -ge 950 ]
+  faults '' '@[umod(arg2)] = count(); printf("%A\n", arg2);' "$BATS_TEST_TMPDIR/store"
+  [ "$(grep -c '^store`store_stock' <<<"$output")" -ge 475 ]
+  output=$(grep ' ' <<<"$output")
+  gave store 3500
+}
+
+@test "a stripped file has the variables of its debug file, and else those of no other" {
+  needs gcc objcopy
+  gcc -O1 -g -o "$BATS_TEST_TMPDIR/store" "$NAME/store.c"
+  ( cd "$BATS_TEST_TMPDIR"
+    objcopy --only-keep-debug store store.debug
+    strip store
+    objcopy --add-gnu-debuglink=store.debug store )
+  faults '' '@[usym(arg2)] = count();' "$BATS_TEST_TMPDIR/store"
+  stores
+  rm "$BATS_TEST_TMPDIR/store.debug"
+  faults '' '@[usym(arg2)] = count();' "$BATS_TEST_TMPDIR/store"
+  [ "$(grep -c 'store`0x' <<<"$output")" -ge 3400 ]
+  [[ "$output" != *store_* ]]
+}
+
+# ---- containers ---------------------------------------------------------------------------
+
+# inside SETUP COMMAND: faults of the command in a mount namespace of its own, in which SETUP ran; it lives until it is named.
+inside() {
+  needs_bpf
+  unshare -m true 2>/dev/null || skip "no namespaces of mounts here"
+  printf '%s && exec %s\n' "$1" "$2" >"$BATS_TEST_TMPDIR/in.sh"
+  run --separate-stderr timeout 60 "$TALLY" trace -x dcpc_min_overflow=1 -qn 'cpc:::page_faults-user-1 /progenyof($target)/ { @[ufunc(arg1)] = count(); }
+      syscall::pause:entry /progenyof($target)/ { printa(@); exit(0); }' -c "unshare -m sh $BATS_TEST_TMPDIR/in.sh"
+  [ "$status" -eq 0 ] || { echo "$stderr"; return 1; }
+}
+
+@test "a file of an overlay that only its process sees has its names, from the lower layer, the upper one, and copied up" {
+  local mount layer
+  compile_cc
+  cd "$BATS_TEST_TMPDIR"
+  mkdir store lower
+  mv shop lower
+  mount="mount -t tmpfs none store && mkdir store/upper store/work store/merged && mount -t overlay none -o lowerdir=lower,upperdir=store/upper,workdir=store/work store/merged"
+  unshare -m sh -c "$mount" 2>/dev/null || skip "no overlay file system here"
+  for layer in true "touch store/merged/shop" "cp lower/shop store/merged/other && mv store/merged/other store/merged/shop"; do
+    inside "$mount && $layer" "store/merged/shop pause"
+    gave 'shop`shop::till::ring(char*, long)' 2000
+    gave 'shop`shop::till::ring(char*, int)' 1000
+  done
+}
+
+@test "a file that was removed before its process began to run it has its names" {
+  compile_cc
+  cd "$BATS_TEST_TMPDIR"
+  inside "cp shop gone && exec 3<gone && rm gone" "/proc/self/fd/3 pause"
+  gave 'gone`shop::till::ring(char*, long)' 2000
+  gave 'gone`shop::till::ring(char*, int)' 1000
+}
+
+@test "a file in a root directory and file system of its process's own has its names" {
+  compile_cc -static
+  cd "$BATS_TEST_TMPDIR"
+  mkdir root
+  inside "mount -t tmpfs none root && mkdir root/bin && cp shop root/bin" "chroot root /bin/shop pause"
+  gave 'shop`shop::till::ring(char*, long)' 2000
 }
 
 # ---- what was stripped off, in a file of its own ---------------------------------------
