@@ -7,8 +7,9 @@ EVENT=hisi_ptt0_2/filter=0x80001,type=7,direction=2/
 
 setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
 teardown() {
-  kill -9 $(jobs -p) 2>/dev/null || true
-  wait 2>/dev/null || true
+  local job
+  for job in $(jobs -p); do kill -9 "$job" 2>/dev/null || ! kill -0 "$job" 2>/dev/null; done # it may have ended
+  wait
   for _ in $(seq 100); do mounted || return 0; sleep 0.02; done
   umount -l "$BATS_TEST_TMPDIR/d" 2>/dev/null || fusermount3 -u -z "$BATS_TEST_TMPDIR/d"
 }

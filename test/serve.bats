@@ -3,32 +3,7 @@
 
 bats_require_minimum_version 1.5.0
 load common
-
-setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
-teardown() { [ -z "${server:-}" ] || { kill "$server" && wait "$server" || true; } 2>/dev/null; }
-
-needs_http() {
-  needs_bpf
-  command -v curl >/dev/null || skip "no curl"
-  ldconfig -p | grep -q libmicrohttpd.so.12 || skip "no libmicrohttpd"
-}
-
-# Starts a service on a port of its own, or at $listen, and waits until it says so: $server, $at.
-serve() { # ARGUMENTS...
-  "$TALLY" serve --listen "${listen:-127.0.0.1:0}" "$@" 2>log &
-  server=$!
-  until_log 'on port [0-9]+$'
-  at=http://127.0.0.1:$(sed -n 's/.* on port //p' log)
-}
-
-until_log() { # PATTERN
-  for _ in $(seq 100000); do
-    ! grep -qE "$1" log || return 0
-    kill -0 "$server" 2>/dev/null || break
-  done
-  cat log
-  return 1
-}
+load service
 
 metrics() { curl -sf "$@" "$at/metrics"; }
 
@@ -277,12 +252,17 @@ storm_adds_up() { # TRUTH SUM LOST
   needs_http
   storm_program
   serve -s storm.d
-  (for _ in $(seq 400); do metrics >/dev/null; read -rt 0.1 <> <(:) || true; done) &
+  mkfifo ticks
+  "$TALLY" trace -q -x switchrate=10ms -n 'tick-100ms { printf("\n"); }' >ticks &
+  clock=$!
+  (while read -r _; do metrics >>scrapes; done <ticks) &
   scraper=$!
   "$PROGS/storm" 500000 >one &
   "$PROGS/storm" 500000 >two
   wait $!
-  kill "$scraper" && wait "$scraper" || true
+  ends_with 0 "$clock" kill "$clock"
+  wait "$scraper"
+  [ "$(grep -c '^tally_firings_lost_total' scrapes)" -ge 2 ] # while it counted
   metrics >last
   cat one two last
   lost=$(sed -n 's/^tally_firings_lost_total{program="storm"} //p' last)
@@ -299,25 +279,9 @@ storm_adds_up() { # TRUTH SUM LOST
   command -v prometheus >/dev/null || skip "no prometheus"
   known_program
   serve -s known.d
-  printf 'global: { scrape_interval: 1s }\nscrape_configs: [ { job_name: t, static_configs: [ { targets: ["%s"] } ] } ]\n' "${at#http://}" >prom.yml
-  prometheus --config.file=prom.yml --storage.tsdb.path=data --web.listen-address=127.0.0.1:0 >prom.log 2>&1 &
-  prom=$!
-  stop_prometheus() { kill "$prom"; wait "$prom" || true; }
-  port=
-  for _ in $(seq 2000); do
-    port=$(sed -n 's/.*address=127.0.0.1:\([1-9][0-9]*\).*/\1/p' prom.log | head -n 1)
-    [ -z "$port" ] || break
-    read -rt 0.05 <> <(:) || true
-  done
-  [ -n "$port" ] || { cat prom.log; stop_prometheus; return 1; }
-  for _ in $(seq 600); do
-    answer=$(curl -s "http://127.0.0.1:$port/api/v1/query?query=sum(tally_things_total)" || true)
-    [[ "$answer" != *'"3"]'* ]] || break
-    read -rt 0.05 <> <(:) || true
-  done
-  health=$(curl -s "http://127.0.0.1:$port/api/v1/targets" || true)
-  stop_prometheus
-  [[ "$answer" == *'"3"]'* ]] || { echo "$answer"; cat prom.log; return 1; }
+  start_prometheus 1s
+  until_stored 'sum(tally_things_total)' 3
+  health=$(curl -s "http://127.0.0.1:$api/api/v1/targets")
   [[ "$health" == *'"health":"up"'* ]]
 }
 
@@ -407,7 +371,7 @@ serve_tls() { # ARGUMENTS...
   [ "$(reads one)" = 100 ]
   curl -sN --cacert one.crt -u alice:secret "$at/live" >events & # a page that is open, and one that waits: both are closed
   curl -s --cacert one.crt -u alice:secret "$at/folded?seconds=60" >folded &
-  until grep -q '^event: state' events; do kill -0 "$server"; read -rt 0.05 <> <(:) || true; done
+  until grep -q '^event: state' events; do kill -0 "$server"; done
   certificate old -1
   web_config old
   kill -HUP "$server"
@@ -519,8 +483,7 @@ P
   dd if=/dev/zero of=/dev/null bs=1 count=77 2>/dev/null
   counts 'tally_reads_total{program="reads"} 77'
   port=${at##*:}
-  kill -9 "$server"
-  wait "$server" || true
+  ends_with 137 "$server" kill -9 "$server"
   "$TALLY" serve -s reads.d --listen "127.0.0.1:$port" 2>log &
   server=$!
   until_log 'on port [0-9]+$'
@@ -532,26 +495,22 @@ P
 
 start_prometheus() { # INTERVAL: $prom, $api
   printf 'global: { scrape_interval: %s, scrape_timeout: %s }\nscrape_configs: [ { job_name: t, static_configs: [ { targets: ["%s"] } ] } ]\n' "$1" "$1" "${at#http://}" >prom.yml
+  : >prom.log # a port in it is that of one before
   prometheus --config.file=prom.yml --storage.tsdb.path=data --web.listen-address=127.0.0.1:0 >prom.log 2>&1 &
   prom=$!
-  api=
-  for _ in $(seq 2000); do
-    api=$(sed -n 's/.*address=127.0.0.1:\([1-9][0-9]*\).*/\1/p' prom.log | head -n 1)
-    [ -z "$api" ] || return 0
-    read -rt 0.05 <> <(:) || true
+  until api=$(sed -n 's/.*address=127.0.0.1:\([1-9][0-9]*\).*/\1/p;T;q' prom.log) && [ -n "$api" ]; do
+    kill -0 "$prom" || { cat prom.log; return 1; }
   done
-  cat prom.log
-  return 1
 }
 
 # Waits until a query's answer is this number.
 until_stored() { # QUERY NUMBER
-  for _ in $(seq 600); do
-    answer=$(curl -s "http://127.0.0.1:$api/api/v1/query" --data-urlencode "query=$1" || true)
+  for _ in $(seq 20000); do # it may not answer yet, or no more
+    answer=$(curl -s "http://127.0.0.1:$api/api/v1/query" --data-urlencode "query=$1") || kill -0 "$prom" || break
     [[ "$answer" != *"\"$2\"]"* ]] || return 0
-    read -rt 0.05 <> <(:) || true
   done
   echo "$1 is not $2: $answer"
+  cat prom.log
   return 1
 }
 
@@ -566,16 +525,12 @@ until_stored() { # QUERY NUMBER
   wait $!
   metrics >last
   lost=$(sed -n 's/^tally_firings_lost_total{program="storm"} //p' last)
-  rc=0
   for family in number name function; do
     sum=$(awk "/^tally_by_${family}_total/ { n += \$2 } END { print n }" last)
-    until_stored "sum(tally_by_${family}_total)" "$sum" || rc=1
-    storm_adds_up 2000000 "$sum" "$lost" || rc=1
+    until_stored "sum(tally_by_${family}_total)" "$sum"
+    storm_adds_up 2000000 "$sum" "$lost"
   done
-  until_stored "sum(tally_firings_lost_total) >= bool $lost" 1 || rc=1
-  kill "$prom"
-  wait "$prom" || true
-  return $rc
+  until_stored "sum(tally_firings_lost_total) >= bool $lost" 1
 }
 
 @test "Prometheus goes and comes back: it has all that was counted meanwhile" {
@@ -585,15 +540,10 @@ until_stored() { # QUERY NUMBER
   serve -s reads.d
   start_prometheus 1s
   dd if=/dev/zero of=/dev/null bs=1 count=1000 2>/dev/null
-  rc=0
-  until_stored tally_reads_total 1000 || rc=1
-  kill -9 "$prom"
-  wait "$prom" || true
+  until_stored tally_reads_total 1000
+  ends_with 137 "$prom" kill -9 "$prom"
   dd if=/dev/zero of=/dev/null bs=1 count=500 2>/dev/null
   start_prometheus 1s
-  until_stored tally_reads_total 1500 || rc=1
-  until_stored 'max_over_time(tally_reads_total[10m]) - min_over_time(tally_reads_total[10m])' 500 || rc=1
-  kill "$prom"
-  wait "$prom" || true
-  return $rc
+  until_stored tally_reads_total 1500
+  until_stored 'max_over_time(tally_reads_total[10m]) - min_over_time(tally_reads_total[10m])' 500
 }

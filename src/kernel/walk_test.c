@@ -16,7 +16,7 @@ struct walked {
 	int fails_at;
 };
 
-static struct k_run *opened(struct handmade *h)
+static struct k_run *run_open_handmade(struct handmade *h)
 {
 	struct err e = { 0 };
 	struct k_run *k = NULL;
@@ -34,7 +34,7 @@ static void key_of(uint32_t i, uint8_t *key, uint32_t size)
 	memcpy(key, &i, 4);
 }
 
-static void fill(struct k_run *k, uint32_t key_size, uint32_t from, uint32_t n)
+static void map_fill(struct k_run *k, uint32_t key_size, uint32_t from, uint32_t n)
 {
 	const struct maps m = k_maps(k);
 	uint64_t *value = mem_alloc(m.ncpus * 16);
@@ -51,7 +51,7 @@ static void fill(struct k_run *k, uint32_t key_size, uint32_t from, uint32_t n)
 	mem_free(value);
 }
 
-static int take(void *arg, const void *key, const void *value)
+static int walked_take(void *arg, const void *key, const void *value)
 {
 	struct walked *w = arg;
 	const uint64_t *v = value;
@@ -68,7 +68,7 @@ static int take(void *arg, const void *key, const void *value)
 	}
 	w->times[i]++;
 	if (w->adds && w->added < KEYS / 2)
-		fill(w->k, w->key_size, KEYS / 2 + w->added++, 1);
+		map_fill(w->k, w->key_size, KEYS / 2 + w->added++, 1);
 	return ++w->n == (uint32_t)w->fails_at ? -TALLY_ECORRUPT : 0;
 }
 
@@ -81,12 +81,12 @@ static void each_key_once(uint32_t key_size, bool adds)
 	HM_NEED_RIGHTS();
 	hm_init(&h);
 	hm_map(&h, IMG_PERCPU_HASH, IMG_AGG, key_size, 16, 2 * KEYS);
-	*w = (struct walked){ .k = opened(&h), .key_size = key_size, .adds = adds };
-	fill(w->k, key_size, 0, adds ? KEYS / 2 : KEYS);
-	assert_int_equal(k_maps(w->k).ops->walk(w->k, 0, take, w), -TALLY_ENOTSUP); /* nothing can be lost yet */
+	*w = (struct walked){ .k = run_open_handmade(&h), .key_size = key_size, .adds = adds };
+	map_fill(w->k, key_size, 0, adds ? KEYS / 2 : KEYS);
+	assert_int_equal(k_maps(w->k).ops->walk(w->k, 0, walked_take, w), -TALLY_ENOTSUP); /* nothing can be lost yet */
 	assert_int_equal(w->n, 0);
 	assert_int_equal(k_enable(w->k, &e), 0);
-	assert_int_equal(k_maps(w->k).ops->walk(w->k, 0, take, w), 0);
+	assert_int_equal(k_maps(w->k).ops->walk(w->k, 0, walked_take, w), 0);
 	for (uint32_t i = 0; i < (adds ? KEYS / 2 : KEYS); i++)
 		if (adds ? !w->times[i] : w->times[i] != 1)
 			fail_msg("key %u was met %u times", i, w->times[i]);
@@ -124,19 +124,19 @@ static void arrays_and_errors(void **state)
 	hm_init(&h);
 	hm_map(&h, IMG_PERCPU_ARRAY, IMG_DROPS, 4, 16, 1000);
 	hm_map(&h, IMG_PERCPU_HASH, IMG_AGG, 20000, 8, 10);
-	*w = (struct walked){ .k = opened(&h), .key_size = 4 };
+	*w = (struct walked){ .k = run_open_handmade(&h), .key_size = 4 };
 	m = k_maps(w->k);
-	fill(w->k, 4, 0, 1000);
+	map_fill(w->k, 4, 0, 1000);
 	assert_int_equal(k_enable(w->k, &e), 0);
-	assert_int_equal(m.ops->walk(m.maps, 0, take, w), 0);
+	assert_int_equal(m.ops->walk(m.maps, 0, walked_take, w), 0);
 	assert_int_equal(w->n, 1000);
 	w->fails_at = 1000 + 7;
-	assert_int_equal(m.ops->walk(m.maps, 0, take, w), -TALLY_ECORRUPT);
+	assert_int_equal(m.ops->walk(m.maps, 0, walked_take, w), -TALLY_ECORRUPT);
 	assert_int_equal(w->n, 1007);
-	assert_int_equal(m.ops->walk(m.maps, 1, take, w), -TALLY_ENOTSUP); /* its keys are too long */
-	assert_int_equal(m.ops->walk(m.maps, 2, take, w), -TALLY_EINVAL);
+	assert_int_equal(m.ops->walk(m.maps, 1, walked_take, w), -TALLY_ENOTSUP); /* its keys are too long */
+	assert_int_equal(m.ops->walk(m.maps, 2, walked_take, w), -TALLY_EINVAL);
 	k_disable(w->k);
-	assert_int_equal(m.ops->walk(m.maps, 0, take, w), -TALLY_ENOTSUP);
+	assert_int_equal(m.ops->walk(m.maps, 0, walked_take, w), -TALLY_ENOTSUP);
 	k_close(w->k);
 	mem_free(w);
 }

@@ -16,6 +16,7 @@
 #include "serve/live_int.h"
 #include "serve/serve_int.h"
 
+#define LAST_TURNS 8 /* the library needs one to resume, and some to write */
 #define TURN_MS 1000 /* drops and CPUs that come and go are looked at so often */
 #define PROGRAMS_MOST 256u
 
@@ -55,12 +56,29 @@ int tally_serve_open(struct tally_serve **ret, const struct tally_serve_opts *op
 	return s->o.listen ? http_address(s->o.listen, !s->o.web, &s->err) : 0;
 }
 
+static void serve_answer_clients(struct tally_serve *s)
+{
+	service_raise_rights(false);
+	http_run(s->http);
+	service_raise_rights(true);
+}
+
+/* Who waits gets what there is, if his socket takes it at once. */
+static void serve_send_last(struct tally_serve *s)
+{
+	live_end(s->live);
+	profiles_resume(s->profiles);
+	for (int turn = 0; turn < LAST_TURNS; turn++)
+		serve_answer_clients(s);
+	profiles_resume(s->profiles); /* of who came meanwhile: the library wants none suspended when it closes */
+}
+
 void tally_serve_close(struct tally_serve *s)
 {
 	if (!s)
 		return;
-	live_end(s->live);
-	profiles_resume(s->profiles);
+	if (s->http)
+		serve_send_last(s);
 	http_close(s->http);
 	live_close(s->live);
 	profiles_close(s->profiles);
@@ -492,9 +510,7 @@ static int serve_turn(struct tally_serve *s, struct pollfd *fds)
 		return err_set(&s->err, TALLY_EIO, "failed to wait: %s", strerror(errno));
 	for (uint32_t i = 0; i < s->nprograms; i++)
 		program_work(s->program[i]);
-	service_raise_rights(false);
-	http_run(s->http);
-	service_raise_rights(true);
+	serve_answer_clients(s);
 	service_tell_alive(s);
 	return 0;
 }

@@ -10,7 +10,7 @@
 
 #include "symbol/symbol_test_int.h"
 
-static void append(const char *path, const char *text)
+static void file_append(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
 
@@ -22,19 +22,19 @@ static void append(const char *path, const char *text)
 static void jit_code_has_the_names_of_the_perf_map(void **state)
 {
 	uint32_t pid = (uint32_t)getpid();
-	struct k_task t = anonymous(pid, 0x10000000);
-	struct symbols *s = fresh();
+	struct k_task t = task_anonymous(pid, 0x10000000);
+	struct symbols *s = symbols_open();
 	struct sym_name n;
 	char path[64];
 
 	(void)state;
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
 	unlink(path);
-	append(path, "10000000 40 LazyCompile:*run /app/x.js:1\n");
+	file_append(path, "10000000 40 LazyCompile:*run /app/x.js:1\n");
 	sym_task(s, &t);
 	sym_user(s, pid, 0x10000010, 0, &n);
 	assert_text(&n, 0x10000010, true, "[jit]`LazyCompile:*run /app/x.js:1+0x10");
-	append(path, "10000040 40 later\n");
+	file_append(path, "10000040 40 later\n");
 	sym_user(s, pid, 0x10000050, 0, &n);
 	assert_string_equal(n.name, "later");
 	sym_user(s, pid, 0x10000090, 0, &n);
@@ -59,7 +59,7 @@ static void as_nobody_with_a_map(uint32_t pid, const char *text, void (*check)(u
 	if (child == 0) {
 		snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid ? pid : (uint32_t)getpid());
 		if (setresuid(65534, 65534, 65534) == 0)
-			append(path, text);
+			file_append(path, text);
 		(void)!write(go[1], "x", 1);
 		pause();
 	}
@@ -73,28 +73,40 @@ static void as_nobody_with_a_map(uint32_t pid, const char *text, void (*check)(u
 	waitpid(child, &status, 0);
 }
 
-static void has_no_name(uint32_t pid)
+/* What the code of a process is called, when it has ended too: NULL: it has no name. */
+static void jit_expect_name(uint32_t pid, bool ends, const char *name)
 {
-	struct k_task t = anonymous(pid, 0x10000000);
-	struct symbols *s = fresh();
+	struct k_task t = task_anonymous(pid, 0x10000000);
+	struct symbols *s = symbols_open();
 	struct sym_name n;
 
 	sym_task(s, &t);
+	if (ends) {
+		kill((pid_t)pid, SIGKILL);
+		waitpid((pid_t)pid, NULL, 0);
+	}
 	sym_user(s, pid, 0x10000010, 0, &n);
-	assert_null(n.name);
+	if (name)
+		assert_string_equal(n.name, name);
+	else
+		assert_null(n.name);
 	sym_close(s);
+}
+
+static void has_no_name(uint32_t pid)
+{
+	jit_expect_name(pid, false, NULL);
 }
 
 static void has_a_name(uint32_t pid)
 {
-	struct k_task t = anonymous(pid, 0x10000000);
-	struct symbols *s = fresh();
-	struct sym_name n;
+	jit_expect_name(pid, false, "told");
+}
 
-	sym_task(s, &t);
-	sym_user(s, pid, 0x10000010, 0, &n);
-	assert_string_equal(n.name, "told");
-	sym_close(s);
+/* A map's user is the process's, though that is gone when a name is asked for. */
+static void has_a_name_after_its_end(uint32_t pid)
+{
+	jit_expect_name(pid, true, "told");
 }
 
 static void map_path(char to[64], uint32_t pid)
@@ -104,8 +116,8 @@ static void map_path(char to[64], uint32_t pid)
 
 static void was_taken_when_code_came(uint32_t pid)
 {
-	struct k_task first = anonymous(pid, 0x10000000), second = anonymous(pid, 0x20000000);
-	struct symbols *s = fresh();
+	struct k_task first = task_anonymous(pid, 0x10000000), second = task_anonymous(pid, 0x20000000);
+	struct symbols *s = symbols_open();
 	struct sym_name n;
 	char path[64];
 
@@ -120,8 +132,8 @@ static void was_taken_when_code_came(uint32_t pid)
 
 static void was_taken_at_the_end(uint32_t pid)
 {
-	struct k_task t = anonymous(pid, 0x10000000), end = { .kind = K_TASK_EXIT, .pid = pid, .tid = pid };
-	struct symbols *s = fresh();
+	struct k_task t = task_anonymous(pid, 0x10000000), end = { .kind = K_TASK_EXIT, .pid = pid, .tid = pid };
+	struct symbols *s = symbols_open();
 	struct sym_name n;
 	char path[64], aside[80];
 
@@ -172,7 +184,7 @@ static void a_perf_map_that_others_can_write_or_that_is_a_link_is_not_believed(v
 
 		unlink(path);
 		unlink(other);
-		append(file, "10000000 40 told\n");
+		file_append(file, "10000000 40 told\n");
 		assert_int_equal(chmod(file, rows[i].mode), 0);
 		if (rows[i].other)
 			assert_int_equal(rows[i].other(other, path), 0);
@@ -180,21 +192,6 @@ static void a_perf_map_that_others_can_write_or_that_is_a_link_is_not_believed(v
 	}
 	unlink(path);
 	unlink(other);
-}
-
-/* A map's user is the process's, though that is gone when a name is asked for. */
-static void has_a_name_after_its_end(uint32_t pid)
-{
-	struct k_task t = anonymous(pid, 0x10000000);
-	struct symbols *s = fresh();
-	struct sym_name n;
-
-	sym_task(s, &t);
-	kill((pid_t)pid, SIGKILL);
-	waitpid((pid_t)pid, NULL, 0);
-	sym_user(s, pid, 0x10000010, 0, &n);
-	assert_string_equal(n.name, "told");
-	sym_close(s);
 }
 
 static void the_perf_map_of_a_process_that_ended_is_its_users(void **state)
@@ -357,7 +354,7 @@ static const char *name_by_an_older_map(int how)
 	}
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", q.pid);
 	unlink(path);
-	append(path, "1000 40 own\n2000 40 old\n");
+	file_append(path, "1000 40 own\n2000 40 old\n");
 	q.life.from_ns = k_now_ns() + 1000000000; /* as if the file were that much older */
 	assert_int_equal(write(go[1], "x", 1), 1);
 	assert_int_equal(read(told[0], &byte, 1), 1);

@@ -38,7 +38,7 @@ static const char *own_mod(void)
 
 static void an_address_of_this_program_has_its_name(void **state)
 {
-	struct symbols *s = fresh();
+	struct symbols *s = symbols_open();
 	struct sym_name n;
 
 	(void)state;
@@ -56,7 +56,7 @@ static void an_address_of_this_program_has_its_name(void **state)
 
 static void a_live_process_that_nobody_told_of_is_looked_at(void **state)
 {
-	struct symbols *s = fresh();
+	struct symbols *s = symbols_open();
 	struct sym_name n;
 
 	(void)state;
@@ -67,7 +67,7 @@ static void a_live_process_that_nobody_told_of_is_looked_at(void **state)
 
 static void a_function_of_a_shared_library_has_its_name(void **state)
 {
-	struct symbols *s = fresh();
+	struct symbols *s = symbols_open();
 	struct sym_name n;
 
 	(void)state;
@@ -89,7 +89,7 @@ static void an_address_of_the_vdso_has_its_name(void **state)
 		print_message("skipped: no vdso here\n");
 		skip();
 	}
-	s = fresh();
+	s = symbols_open();
 	for (uint64_t off = 0; off < 8192 && !named; off += 16) {
 		sym_user(s, (uint32_t)getpid(), base + off, 0, &n);
 		named = n.name && strstr(n.name, "gettime");
@@ -101,7 +101,7 @@ static void an_address_of_the_vdso_has_its_name(void **state)
 
 static void an_address_that_nothing_maps_stays_an_address(void **state)
 {
-	struct symbols *s = fresh();
+	struct symbols *s = symbols_open();
 	struct sym_name n;
 
 	(void)state;
@@ -116,7 +116,7 @@ static void an_address_that_nothing_maps_stays_an_address(void **state)
 
 static void an_address_of_a_process_that_nobody_looked_at_is_not_guessed_and_counted_once(void **state)
 {
-	struct symbols *s = fresh();
+	struct symbols *s = symbols_open();
 	struct sym_name n;
 
 	(void)state;
@@ -138,7 +138,7 @@ static void an_address_of_a_process_that_nobody_looked_at_is_not_guessed_and_cou
 static void a_process_that_has_exited_keeps_its_names(void **state)
 {
 	const uint64_t began_ns = k_now_ns();
-	struct symbols *s = fresh();
+	struct symbols *s = symbols_open();
 	struct sym_name n;
 	int go[2], status;
 	uint32_t pid;
@@ -168,7 +168,7 @@ static void a_forked_child_has_its_parents_names_until_it_execs(void **state)
 	};
 	struct k_task exec_fact = { .kind = K_TASK_COMM_EXEC, .pid = NOBODY, .time_ns = UINT64_MAX - 5 };
 	struct k_task exit_fact = { .kind = K_TASK_EXIT, .pid = NOBODY, .time_ns = UINT64_MAX - 2 };
-	struct symbols *s = fresh();
+	struct symbols *s = symbols_open();
 	struct sym_name n;
 
 	(void)state;
@@ -225,7 +225,7 @@ static struct k_task text_of(const char *path, uint32_t pid)
 static void a_file_that_was_deleted_since_keeps_its_names(void **state)
 {
 	char dir[] = "/tmp/tally-symbol.XXXXXX", path[64];
-	struct symbols *s = fresh();
+	struct symbols *s = symbols_open();
 	struct sym_name n;
 	struct k_task t;
 
@@ -246,7 +246,7 @@ static void a_file_that_was_deleted_since_keeps_its_names(void **state)
 static void another_file_under_the_same_path_lends_no_names(void **state)
 {
 	char dir[] = "/tmp/tally-symbol.XXXXXX", path[64];
-	struct symbols *s = fresh();
+	struct symbols *s = symbols_open();
 	struct sym_name n;
 	struct k_task t;
 
@@ -269,7 +269,7 @@ static void another_file_under_the_same_path_lends_no_names(void **state)
 static void two_copies_of_a_program_are_one_to_merge(void **state)
 {
 	char dir[] = "/tmp/tally-symbol.XXXXXX", path[2][64];
-	struct symbols *s = fresh();
+	struct symbols *s = symbols_open();
 	struct sym_name n[3];
 
 	(void)state;
@@ -286,7 +286,7 @@ static void two_copies_of_a_program_are_one_to_merge(void **state)
 		unlink(path[i]);
 	}
 	rmdir(dir);
-	sym_user(s, (uint32_t)getpid(), (uint64_t)(uintptr_t)fresh, 0, &n[2]);
+	sym_user(s, (uint32_t)getpid(), (uint64_t)(uintptr_t)symbols_open, 0, &n[2]);
 	assert_string_equal(n[1].mod, "copy1");
 	assert_string_equal(n[1].name, "marker");
 	assert_int_equal(n[0].start, n[1].start);
@@ -342,7 +342,7 @@ static void descriptors_are_bounded_and_files_beyond_are_opened_when_asked_for(v
 static void memory_files_of_one_name_are_apart_unless_they_hold_the_same(void **state)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	struct symbols *s = fresh();
+	struct symbols *s = symbols_open();
 	struct sym_name n[3];
 	struct k_task own;
 	char way[64];
@@ -391,7 +391,7 @@ static void file_append(const char *path)
 static void a_file_that_was_written_over_lends_no_names_to_what_ran_before(void **state)
 {
 	char dir[] = "/tmp/tally-symbol.XXXXXX", path[64];
-	struct symbols *s = fresh();
+	struct symbols *s = symbols_open();
 	struct buf b = { 0 };
 	struct sym_name n;
 	struct k_task t;
@@ -488,7 +488,7 @@ static void a_file_that_its_process_no_longer_leads_to_is_not_said_to_be_gone(vo
 {
 	struct k_task t = { .pid = NOBODY, .path = "/nowhere/x.so", .inode = 5 };
 	struct kin self = { .pid = { (uint32_t)getpid() }, .n = 1 };
-	struct symbols *s = fresh();
+	struct symbols *s = symbols_open();
 	struct files f = { 0 };
 	const struct content *c;
 	struct sym_name n;
@@ -553,7 +553,7 @@ static void who_shares_memory_with_its_parent_is_the_one_that_the_thread_forked_
 	struct k_task t = {
 		.pid = NOBODY + 2, .path = "/nowhere/x.so", .inode = 5, .addr = 0x10000, .len = 4096, .time_ns = 20
 	};
-	struct symbols *s = fresh();
+	struct symbols *s = symbols_open();
 	struct sym_name n;
 
 	(void)state;
@@ -605,7 +605,7 @@ static void a_kernel_address_has_its_name_and_a_hole_has_none(void **state)
 		print_message("skipped: %s\n", e.text);
 		skip();
 	}
-	s = fresh();
+	s = symbols_open();
 	sym_kernel(s, p.addr + 3, &n);
 	assert_string_equal(n.name, "do_exit");
 	assert_text(&n, p.addr + 3, true, "vmlinux`do_exit+0x3");
@@ -649,8 +649,8 @@ static void text_is_what_d_prints(void **state)
 static void losses_are_counted(void **state)
 {
 	struct k_task lost = { .kind = K_TASK_LOST, .len = 41 };
-	struct k_task t = anonymous(NOBODY, 0);
-	struct symbols *s = fresh();
+	struct k_task t = task_anonymous(NOBODY, 0);
+	struct symbols *s = symbols_open();
 	char path[5000] = "/";
 
 	(void)state;
@@ -665,7 +665,8 @@ static void losses_are_counted(void **state)
 
 static void whole_run(void)
 {
-	struct k_task t = anonymous(NOBODY, 0x10000000), f = { .kind = K_TASK_FORK, .pid = NOBODY + 1, .ppid = NOBODY };
+	struct k_task t = task_anonymous(NOBODY, 0x10000000),
+		      f = { .kind = K_TASK_FORK, .pid = NOBODY + 1, .ppid = NOBODY };
 	struct symbols *s;
 	struct sym_name n;
 
@@ -705,7 +706,7 @@ static void what_a_look_finds_was_not_there_in_a_generation_that_ended_meanwhile
 	void *code = mmap(NULL, own.len, rx, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const uint64_t generation_ns = k_now_ns(), addr = (uintptr_t)code + (MARKER - own.addr);
 	struct k_task told = { .kind = K_TASK_UNMAP, .pid = pid, .path = "" };
-	struct symbols *s = fresh();
+	struct symbols *s = symbols_open();
 	struct sym_name n;
 
 	(void)state;

@@ -11,7 +11,7 @@
 
 #include "symbol/symbol_int.h"
 
-static inline struct symbols *fresh(void)
+static inline struct symbols *symbols_open(void)
 {
 	struct symbols *s = NULL;
 
@@ -29,7 +29,7 @@ static inline void assert_text(const struct sym_name *n, uint64_t addr, bool wit
 }
 
 /* Code without a file: of a just-in-time compiler. */
-static inline struct k_task anonymous(uint32_t pid, uint64_t addr)
+static inline struct k_task task_anonymous(uint32_t pid, uint64_t addr)
 {
 	return (struct k_task){ .kind = K_TASK_MMAP, .pid = pid, .addr = addr, .len = 1 << 20, .path = "" };
 }
