@@ -178,11 +178,14 @@ D
   line '[0-9]+ \|@* [0-9]+'
 }
 
-@test "sizes of block requests by process, and by device and direction" {
-  needs_types
-  local loop
+make_disk() { # $loop: a block device that nobody else uses
   truncate -s 16M "$BATS_TEST_TMPDIR/disk"
   loop=$(losetup -f --show --direct-io=on "$BATS_TEST_TMPDIR/disk" 2>/dev/null) || skip "no loop device can be made"
+}
+
+@test "sizes of block requests by process, and by device and direction" {
+  needs_types
+  make_disk
   toolkit -c "sh -c 'dd if=/dev/zero of=$loop bs=64k count=20 oflag=direct 2>/dev/null; dd if=$loop of=/dev/null bs=16k count=30 iflag=direct 2>/dev/null'" <<D || { losetup -d "$loop"; return 1; }
 #pragma D option quiet
 io:::start /args[1]->dev_statname == "${loop#/dev/}" && execname == "dd"/
@@ -201,9 +204,7 @@ D
 
 @test "time of each block request from start to done, by device and block as key" {
   needs_types
-  local loop
-  truncate -s 16M "$BATS_TEST_TMPDIR/disk"
-  loop=$(losetup -f --show --direct-io=on "$BATS_TEST_TMPDIR/disk" 2>/dev/null) || skip "no loop device can be made"
+  make_disk
   toolkit -c "dd if=/dev/zero of=$loop bs=64k count=50 oflag=direct" <<D || { losetup -d "$loop"; return 1; }
 #pragma D option quiet
 io:::start /args[1]->dev_statname == "${loop#/dev/}"/ { start[args[0]->b_edev, args[0]->b_blkno] = timestamp; }

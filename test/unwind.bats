@@ -36,6 +36,15 @@ traced() {
 lines_of_stacks() { awk 'NF { sub(/^ +/, ""); s = s " " $0; next } s { print s; s = "" } END { if (s) print s }' <<<"$output" | sed -E 's/\+0x[0-9a-f]+//g'; }
 sum_of() { lines_of_stacks | grep -E "$1" | awk '{ n += $NF } END { print n + 0 }'; }
 
+# Traces the process that $dir/truth names: the address of each page fault and the stack's addresses go to $dir/ours.  $tracer.
+trace_addresses() {
+  child=$(awk '{ print $2; exit }' "$dir/truth")
+  "$TALLY" trace -q -x dcpc_min_overflow=1 -x switchrate=10ms -x noresolve "${OPTS[@]}" -p "$child" \
+    -n 'BEGIN { printf("ready\n"); } cpc:::page_faults-user-1 /pid == $target/ { printf("at %x", arg2); ustack(64); }' >"$dir/ours" 2>"$dir/err" &
+  tracer=$!
+  until_says "$dir/ours" ready "$tracer"
+}
+
 # same_stacks TRUTH OURS: how many stacks both have, by the address of the page fault, and how many of these are equal.
 same_stacks() {
   awk '
@@ -102,11 +111,7 @@ on_signal=' unframed`touch_page unframed`in_handler unframed`handler [^ ]+ .*unf
   unwound=$!
   exec 7>"$dir/go"
   until_says "$dir/truth" pid "$unwound"
-  child=$(awk '{ print $2; exit }' "$dir/truth")
-  "$TALLY" trace -q -x dcpc_min_overflow=1 -x switchrate=10ms -x noresolve "${OPTS[@]}" -p "$child" \
-    -n 'BEGIN { printf("ready\n"); } cpc:::page_faults-user-1 /pid == $target/ { printf("at %x", arg2); ustack(64); }' >"$dir/ours" 2>"$dir/err" &
-  tracer=$!
-  until_says "$dir/ours" ready "$tracer"
+  trace_addresses
   echo >&7
   exec 7>&-
   wait "$unwound"
@@ -156,11 +161,7 @@ PY
   gdb -nx -batch -x "$dir/stops.py" --args "$UNFRAMED" 100000 1000000 seldom >"$dir/gdb" 2>&1 &
   gdb=$!
   until_says "$dir/truth" pid "$gdb"
-  child=$(awk '{ print $2; exit }' "$dir/truth")
-  "$TALLY" trace -q -x dcpc_min_overflow=1 -x switchrate=10ms -x noresolve "${OPTS[@]}" -p "$child" \
-    -n 'BEGIN { printf("ready\n"); } cpc:::page_faults-user-1 /pid == $target/ { printf("at %x", arg2); ustack(64); }' >"$dir/ours" 2>"$dir/err" &
-  tracer=$!
-  until_says "$dir/ours" ready "$tracer"
+  trace_addresses
   echo >"$dir/go"
   wait "$gdb" || cat "$dir/gdb"
   wait "$tracer"
