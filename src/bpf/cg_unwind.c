@@ -13,9 +13,9 @@
  * visit each of their paths.  A turn reads what it needs of the stack with at most three calls.
  *
  * Code of which there are no tables (of a just-in-time compiler, of a file without .eh_frame) may keep frame pointers: there the pointer is
- * followed, and what it leads to is kept if it is in code again.  Where calls leave the return address in a register (arm64), the pointer does not
-tell where the caller's stack begins: it counts as 0 then, where rules by the stack pointer find nothing.  In all other cases in which the walk can't go on, the
- * stack ends with the mark IMG_FRAME_CUT: nothing is guessed.  A process of which nothing is known yet is asked for
+ * followed, and what it leads to is kept if it is in code again.  Where calls leave the return address in a register (arm64),
+ * the pointer does not tell where the caller's stack begins: it counts as 0 then, where rules by the stack pointer find nothing.
+ * In all other cases in which the walk can't go on, the stack ends with the mark IMG_FRAME_CUT: nothing is guessed.  A process of which nothing is known yet is asked for
  * (IMG_UNWIND_WANTED), and its stack is the address where it is, and the mark.
  *
  * A stack that is a key gets an id of our own (STACK_ID_LONG): its hash is made while it is walked, so one that is known costs a look-up.

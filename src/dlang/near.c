@@ -176,7 +176,7 @@ static const struct {
 		  { "enum ", TY_ENUM, D_KT_ENUM } };
 
 /* The script's types of that kind that have a definition; tag NULL: its typedefs, as far as they begin as the word does. */
-static void add_types(struct names *l, const struct d_unit *u, const char *tag, const char *word)
+static void add_types(struct names *l, struct d_unit *u, const char *tag, const char *word)
 {
 	const size_t n = tag ? strlen(tag) : 0;
 	const void *key;
@@ -187,7 +187,7 @@ static void add_types(struct names *l, const struct d_unit *u, const char *tag, 
 		const struct d_type *t = val;
 
 		if (!tag && len && *(const char *)key == *word)
-			near_add_name(l, arena_strndup((struct arena *)(uintptr_t)&u->arena, key, len));
+			near_add_name(l, arena_strndup(&u->arena, key, len));
 		else if (tag && !t->incomplete && !strncmp(t->name, tag, n))
 			near_add_name(l, t->name + n);
 	}

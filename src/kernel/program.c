@@ -31,6 +31,7 @@ struct run_programs {
 	bool (*wanted)(void *arg, int fd);
 	void *arg;
 	struct k_guard listener;
+	uint32_t number; /* the listener's: of its last question */
 };
 /* To us, and back with the same number. */
 struct program_message {
@@ -43,17 +44,16 @@ struct program_message {
 enum program_fate { LOOKED_AT, NOT_ANSWERED, NOBODY_THERE };
 
 /* Waits until we have looked at it. */
-static enum program_fate program_ask(const struct run_programs *p, int from, int32_t fd)
+static enum program_fate program_ask(struct run_programs *p, int from, int32_t fd)
 {
-	static uint32_t number; /* of this process alone */
-	const struct program_message m = { ++number, fd };
+	const struct program_message m = { ++p->number, fd };
 	const uint64_t until = k_now_ns() + LIMIT_MS * UINT64_C(1000000);
 	struct pollfd in = { .fd = from, .events = POLLIN };
 	uint32_t answer = 0;
 
 	if (write(p->tell[1], &m, sizeof(m)) != sizeof(m))
 		return NOT_ANSWERED;
-	while (answer != number) {
+	while (answer != m.number) {
 		const uint64_t now = k_now_ns();
 
 		if (now >= until || poll(&in, 1, (int)((until - now) / 1000000) + 1) == 0)
@@ -64,7 +64,7 @@ static enum program_fate program_ask(const struct run_programs *p, int from, int
 	return LOOKED_AT;
 }
 
-static bool program_answer(const struct run_programs *p, int from, const struct fanotify_event_metadata *ev)
+static bool program_answer(struct run_programs *p, int from, const struct fanotify_event_metadata *ev)
 {
 	const struct fanotify_response go_on = { .fd = ev->fd, .response = FAN_ALLOW };
 	const enum program_fate fate = p->wanted(p->arg, ev->fd) ? program_ask(p, from, ev->fd) : LOOKED_AT;
@@ -76,7 +76,7 @@ static bool program_answer(const struct run_programs *p, int from, const struct 
 
 static void programs_listen(void *arg, int from)
 {
-	const struct run_programs *p = arg;
+	struct run_programs *p = arg;
 	struct pollfd in[2] = { { .fd = p->listen, .events = POLLIN }, { .fd = from, .events = POLLIN } };
 	struct fanotify_event_metadata ev[64];
 	bool go_on = true;

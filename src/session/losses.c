@@ -119,13 +119,14 @@ static int drops_sum(struct tally_trace *t, int map, uint32_t ncpus, struct img_
 	struct drops_reading r = { sum, ncpus };
 	struct maps m = t->eng->ops->maps(t->eng);
 	int rc = sum ? maps_walk(&m, (uint32_t)map, drops_add, &r) : -TALLY_ENOMEM;
-	const bool walked = rc != -TALLY_ENOTSUP;
 
-	rc = walked ? rc : 0;
-	for (uint32_t p = 0; rc >= 0 && !walked && p < t->img->map[map].max_entries; p++) {
-		rc = read_drops(t, map, p, one);
-		if (rc >= 0)
-			rc = drops_add(&r, &p, one);
+	if (rc == -TALLY_ENOTSUP) {
+		rc = 0;
+		for (uint32_t p = 0; rc >= 0 && p < t->img->map[map].max_entries; p++) {
+			rc = read_drops(t, map, p, one);
+			if (rc >= 0)
+				rc = drops_add(&r, &p, one);
+		}
 	}
 	if (rc < 0) {
 		mem_free(sum);
