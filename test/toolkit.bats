@@ -89,7 +89,7 @@ D
   needs_bpf
   toolkit -c 'dd if=/dev/zero of=/dev/null bs=4096 count=250' <<'D'
 #pragma D option quiet
-dtrace:::BEGIN { trace("Tracing... Hit Ctrl-C to end"); }
+dtrace:::BEGIN { trace("Tracing... Hit Ctrl-C to end\n"); }
 syscall::read:return, syscall::write:return
 /pid == $target && execname == "dd" && arg0 == 4096/
 {

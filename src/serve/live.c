@@ -134,9 +134,7 @@ static void live_step(struct live *l, uint64_t now_ns)
 	}
 	(void)history_end(l->history);
 	l->last_ns = now_ns;
-	for (uint32_t i = 0; i < PAGES_MOST; i++)
-		if (l->client[i])
-			client_wake(l->client[i]);
+	live_resume(l);
 }
 
 int live_work(struct live *l, uint64_t now_ns)
@@ -271,7 +269,7 @@ PAGE_FILE(html);
 PAGE_FILE(js);
 
 /* The SHA-256 of the page's script, which must be changed with it (a test computes it anew). */
-#define LIVE_SCRIPT_HASH "LZXv2d2oq9O5B4OvwcA9+vEDg+h6o0o7jacD1l5ihMA="
+#define LIVE_SCRIPT_HASH "yr9uAgpRnUHOK+1DH2Ldp7GFEWif03w83pyT8Wy+XME="
 
 enum MHD_Result http_get_page(struct http_request *q)
 {

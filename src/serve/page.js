@@ -73,7 +73,7 @@ function apply(e, step) {
 	(e.aggs || []).forEach((d) => S.aggs.set(d.id, section(d)));
 	(e.names || []).forEach((n) => { const a = S.aggs.get(n[0]); a.kinds += n[1][0]; a.names.push(n[1][1]); });
 	(e.new || []).forEach((n) => {
-		const a = S.aggs.get(n[0]), other = n[2] === null && n.length === 3 && (a.keys.length !== 1 || a.kind === "stacks" || a.keys.length === 1);
+		const a = S.aggs.get(n[0]), other = n.length === 3 && n[2] === null;
 		const s = { id: n[1], agg: a, other: other, key: other ? [] : n.slice(2), value: 0, ring: null, buckets: null };
 		s.text = other ? "(other keys)" : a.kind === "stacks" ? "" : s.key.map(keyText).join(" ");
 		a.series.set(s.id, s); a.changed = true; S.series.set(s.id, s);
