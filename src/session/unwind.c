@@ -346,13 +346,18 @@ void unwind_look(struct unwind *u, uint32_t pid)
 		goto out;
 	number = (uint32_t)(p - u->process);
 	s = &u->space[number];
-	__atomic_store_n(&s->changed, 0, __ATOMIC_SEQ_CST);
-	s->as_of_ns = now_ns;
 	for (uint32_t i = r->n; i < IMG_UNWIND_RANGES; i++)
 		r->start[i] = IMG_UNWIND_END;
-	memcpy(s->start, r->start, sizeof(s->start));
-	memcpy(s->range, r->range, sizeof(s->range));
-	__atomic_store_n(&s->changed, ++u->changes, __ATOMIC_SEQ_CST);
+	if (p->pid && !memcmp(s->start, r->start, sizeof(s->start)) && !memcmp(s->range, r->range, sizeof(s->range))) {
+		/* What was mapped is no code: a walk that is under way goes on. */
+		__atomic_store_n(&s->as_of_ns, now_ns, __ATOMIC_RELAXED);
+	} else {
+		__atomic_store_n(&s->changed, 0, __ATOMIC_SEQ_CST);
+		s->as_of_ns = now_ns;
+		memcpy(s->start, r->start, sizeof(s->start));
+		memcpy(s->range, r->range, sizeof(s->range));
+		__atomic_store_n(&s->changed, ++u->changes, __ATOMIC_SEQ_CST);
+	}
 	if (!p->pid && u->maps.ops->update(u->maps.maps, (uint32_t)u->processes, &pid, &number) >= 0)
 		p->pid = pid;
 	p->old = p->dead = false;
