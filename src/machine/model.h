@@ -27,7 +27,7 @@ struct model_opts {
 	uint32_t guests;           /* at once; 0: 1 */
 	bool idle;                 /* no load: whoever opened it makes things happen */
 	bool old_api;              /* the hypervisor has version 1.0 of the Victoria Falls group */
-	bool opensparc;
+	bool profile_given, opensparc;
 	struct sun4v_rights sun4v; /* of the guest; not given: all */
 	/* POWER */
 	uint8_t level;           /* firmware; MODEL_LEVEL_AS_CONFIGURED */

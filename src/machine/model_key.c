@@ -101,6 +101,15 @@ static int set_rights(struct model_opts *o, const char *value, struct err *e)
 							 sun4v_rights_parse(&o->sun4v, value, e);
 }
 
+static int set_profile(struct model_opts *o, const char *value, struct err *e)
+{
+	o->profile_given = true;
+	o->opensparc = !strcmp(value, "opensparc");
+	return o->opensparc || !strcmp(value, "spec") ?
+		       0 :
+		       err_set(e, TALLY_EINVAL, "profile=%s: expected spec or opensparc", value);
+}
+
 static int set_firmware(struct model_opts *o, const char *value, struct err *e)
 {
 	return power_level_parse(value, &o->level) ? 0 :
@@ -128,6 +137,7 @@ static const struct {
 	{ "sockets", MODEL_VFALLS, set_sockets, 0, { NULL }, NULL },
 	{ "strands", MODEL_NIAGARA | MODEL_VFALLS, set_strands, 0, { NULL }, NULL },
 	{ "rights", MODEL_NIAGARA | MODEL_VFALLS | MODEL_POWER, set_rights, 0, { NULL }, NULL },
+	{ "profile", MODEL_NIAGARA | MODEL_VFALLS, set_profile, 0, { NULL }, NULL },
 	{ "api",
 	  MODEL_VFALLS,
 	  NULL,

@@ -76,7 +76,10 @@ static int open_machine(struct tally_hv *h, const struct tally_hv_opts *from)
 	if (o.flags && on.row->keys == PLAT_POWER)
 		return err_set(&h->err, TALLY_EINVAL,
 			       "TALLY_HV_IDLE and TALLY_HV_OPENSPARC require a sun4v machine: '%s' is none", o.machine);
-	on.hv.opensparc = o.flags & TALLY_HV_OPENSPARC;
+	if (o.flags & TALLY_HV_OPENSPARC)
+		rc = plat_on_opensparc(&on, &h->err);
+	if (rc < 0)
+		return rc;
 	h->keys = on.hv;
 	return hv_machine_open(&h->m, &on, o.flags & TALLY_HV_IDLE, &h->err);
 }

@@ -252,16 +252,15 @@ static int host_run(struct host *h)
 		return err_set(h->e, TALLY_EINVAL,
 			       "cannot run '%s' as a machine (expected kunpeng, niagara, maramba, batoka or power)",
 			       h->m.machine);
-	if (h->m.opensparc && !(on.row->keys & (PLAT_NIAGARA | PLAT_VFALLS)))
-		return err_set(h->e, TALLY_EINVAL,
-			       "profile opensparc requires a sun4v machine (niagara, maramba or batoka), not %s",
-			       on.row->name);
+	if (h->m.opensparc)
+		rc = plat_on_opensparc(&on, h->e);
+	if (rc < 0)
+		return rc;
 	if (!hv_machine_is(&on))
 		return run_kunpeng(h, &on);
 	if (h->m.vfio_user || h->m.sysfs || h->m.device)
 		return err_set(h->e, TALLY_EINVAL,
 			       "%s has no PTT device: --vfio-user, --sysfs and --device require kunpeng", on.row->name);
-	on.hv.opensparc = h->m.opensparc;
 	return h->m.run ? hv_machine_image(&h->m, &on, &h->result.status, h->e) : hv_machine_serve(&h->m, &on, h->e);
 }
 

@@ -198,8 +198,11 @@ static int no_key(const struct plat_on *on, const char *key, struct err *e)
 
 	while (n < COUNT(name) && (name[n] = plat_key(on->row, n)) != NULL)
 		n++;
-	return err_set(e, TALLY_EINVAL, "%s: unknown key '%s'%s", on->row->name, key,
-		       err_unknown(key, TEXT_NAMES(name, n), NULL).text);
+	return err_set(e, TALLY_EINVAL, "%s: unknown key '%s'%s%s", on->row->name, key,
+		       err_unknown(key, TEXT_NAMES(name, n), NULL).text,
+		       on->row->keys == PLAT_KUNPENG && !strcmp(key, "profile") ?
+			       "; who traces chooses the profile by --profile=NAME" :
+			       "");
 }
 
 /* seen: bit: that key was there already. */
@@ -245,6 +248,19 @@ int plat_on_load(struct plat_on *on, const char *load, struct err *e)
 	if (on->hv.load || on->kunpeng.load || *on->hv.config_path)
 		return err_set(e, TALLY_EINVAL, "the load is given twice: omit --load=%s or load= in --on", load);
 	return model_or_kunpeng_set(on, "load", load, e);
+}
+
+int plat_on_opensparc(struct plat_on *on, struct err *e)
+{
+	if (!(on->row->keys & (PLAT_NIAGARA | PLAT_VFALLS)))
+		return err_set(e, TALLY_EINVAL,
+			       "profile opensparc requires a sun4v machine (niagara, maramba or batoka), not %s",
+			       on->row->name);
+	if (on->hv.profile_given && !on->hv.opensparc)
+		return err_set(e, TALLY_EINVAL, "the profile is given twice: opensparc, and profile=spec behind %s",
+			       on->row->name);
+	on->hv.opensparc = true;
+	return 0;
 }
 
 /* ---- the text -------------------------------------------------------------------------------- */

@@ -71,12 +71,16 @@ static void a_platform_that_is_not_there_is_refused_with_what_is_near(void **sta
 		{ __LINE__, "file", "unknown platform 'file'" },
 		{ __LINE__, "batoka,sockets=5", "batoka has 1 to 4" },
 		{ __LINE__, "batoka,api=2.0", "1.0 or 1.1" },
-		{ __LINE__, "batoka,firmware=6", "(expected one of seed, load, sockets, strands, rights, api" },
+		{ __LINE__, "batoka,firmware=6",
+		  "(expected one of seed, load, sockets, strands, rights, profile, api" },
 		{ __LINE__, "niagara,strand=1", "did you mean 'strands'?" },
 		{ __LINE__, "niagara,load=chased", "did you mean 'chase'?" },
 		{ __LINE__, "batoka,rights=globl", "invalid value 'globl'" },
 		{ __LINE__, "power,rights=all+global", "invalid value 'global' (expected all, expanded, lab or none" },
 		{ __LINE__, "power,firmware=7", "there are the levels 0, 3, 5, 6 and 8" },
+		{ __LINE__, "niagara,profile=driver", "profile=driver: expected spec or opensparc" },
+		{ __LINE__, "power,profile=opensparc", "power: unknown key 'profile' (expected one of seed, load" },
+		{ __LINE__, "kunpeng,profile=driver", "who traces chooses the profile by --profile=NAME" },
 		{ __LINE__, "power,load=idle,config=x", "load= and config= cannot be combined" },
 		{ __LINE__, "", "unknown platform ''" },
 		{ __LINE__, "unix:", "requires the path of a socket" },
@@ -102,6 +106,42 @@ static void a_platform_that_is_not_there_is_refused_with_what_is_near(void **sta
 
 		if (plat_parse(&on, row[i].on, &e) != -TALLY_EINVAL || !strstr(e.text, row[i].words))
 			fail_msg("line %d: '%s': %s", row[i].line, row[i].on, e.text);
+	}
+}
+
+static void profile_opensparc_behind_the_name_was_an_unknown_key(void **state)
+{
+	static const struct {
+		int line;
+		const char *on, *words; /* NULL: it opens */
+		bool option, is;
+	} row[] = {
+		{ __LINE__, "niagara,profile=opensparc", NULL, false, true },
+		{ __LINE__, "niagara,profile=opensparc", NULL, true, true },
+		{ __LINE__, "batoka,sockets=2,profile=opensparc", NULL, false, true },
+		{ __LINE__, "niagara,profile=spec", NULL, false, false },
+		{ __LINE__, "niagara", NULL, true, true },
+		{ __LINE__, "niagara", NULL, false, false },
+		{ __LINE__, "niagara,profile=spec", "the profile is given twice: opensparc, and profile=spec", true,
+		  false },
+		{ __LINE__, "power", "profile opensparc requires a sun4v machine", true, false },
+		{ __LINE__, "kunpeng", "profile opensparc requires a sun4v machine", true, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct tally_platform_opts o = { .size = sizeof(o),
+						 .on = row[i].on,
+						 .profile =
+							 row[i].option ? TALLY_PROFILE_OPENSPARC : TALLY_PROFILE_SPEC };
+		struct tally_platform *p = NULL;
+		int rc = tally_platform_open(&p, &o);
+
+		if (rc != (row[i].words ? -TALLY_EINVAL : 0) || p->on.hv.opensparc != row[i].is)
+			fail_msg("line %d: %s: %d: %s", row[i].line, row[i].on, rc, tally_platform_error(p));
+		if (row[i].words)
+			said(p, row[i].words);
+		tally_platform_close(p);
 	}
 }
 
@@ -139,6 +179,7 @@ int main(void)
 		cmocka_unit_test(platforms_are_named_with_their_keys),
 		cmocka_unit_test(keys_behind_a_socket_say_which_guest),
 		cmocka_unit_test(a_platform_that_is_not_there_is_refused_with_what_is_near),
+		cmocka_unit_test(profile_opensparc_behind_the_name_was_an_unknown_key),
 		cmocka_unit_test(a_handle_that_failed_to_open_has_words),
 	};
 

@@ -140,8 +140,9 @@ int tally_platform_open(struct tally_platform **ret, const struct tally_platform
 		/* What was given beside --on. */
 		p->o.load = NULL; /* the caller's; what it chose is in p->on */
 		if (p->o.profile == TALLY_PROFILE_OPENSPARC)
-			p->on.hv.opensparc = true;
-		rc = load ? plat_on_load(&p->on, load, &p->err) : 0;
+			rc = plat_on_opensparc(&p->on, &p->err);
+		if (rc >= 0 && load)
+			rc = plat_on_load(&p->on, load, &p->err);
 	}
 	if (rc >= 0 && p->on.path && p->on.row->ptt)
 		rc = open_ptt(p); /* somebody must answer */

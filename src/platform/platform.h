@@ -65,6 +65,8 @@ const struct plat_row *plat_row(uint32_t i);                  /* NULL past the l
 const char *plat_key(const struct plat_row *row, uint32_t i); /* its keys: NULL past the last */
 /* As load= of the text: -TALLY_EINVAL also where there is no model. */
 int plat_on_load(struct plat_on *on, const char *load, struct err *e);
+/* As profile=opensparc of the text: -TALLY_EINVAL also where there is no sun4v model. */
+int plat_on_opensparc(struct plat_on *on, struct err *e);
 
 /* ---- the handle --------------------------------------------------------------------- */
 struct tally_platform {

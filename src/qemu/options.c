@@ -11,7 +11,6 @@
  *	step=TICKS                  by so much time goes on with each call.  POWER's goes by the clock when it is not said,
  *	                            and stands still when it is 0; sun4v's goes on by 1200, which is a microsecond
  *	partition=N                 pseries: who the guest is; 1 when it is not said
- *	profile=spec|opensparc      sun4v
  *
  * and for a program, whose model takes its references and no load,
  *
@@ -91,13 +90,6 @@ static int set_partition(struct qemu_options *o, const struct whose *w, const ch
 	return 0;
 }
 
-static int set_profile(struct qemu_options *o, const struct whose *w, const char *v, struct err *e)
-{
-	(void)w;
-	o->model.opensparc = !strcmp(v, "opensparc");
-	return o->model.opensparc || !strcmp(v, "spec") ? 0 : word_wrong(e, "profile", v, "expected spec or opensparc");
-}
-
 static const struct {
 	const char *name;
 	unsigned whose;
@@ -108,7 +100,6 @@ static const struct {
 	{ "start", PSERIES | SUN4V, set_start },
 	{ "step", PSERIES | SUN4V, set_step },
 	{ "partition", PSERIES, set_partition },
-	{ "profile", SUN4V, set_profile },
 	{ "refs", PROGRAM, set_refs },
 };
 
