@@ -285,7 +285,7 @@ static void each_strand_has_a_buffer_of_its_own(void **state)
 }
 
 /* decision 21: never after an error; EBADTRAP is one, whatever group is missing. The genuine one goes on filling it. */
-static void after_conf_answers_ebadtrap_the_old_buffer_is_filled_in_opensparc_only(void **state)
+static void after_conf_answered_ebadtrap_the_old_buffer_was_filled_on(void **state)
 {
 	static struct rig r;
 
@@ -308,7 +308,7 @@ static void after_conf_answers_ebadtrap_the_old_buffer_is_filled_in_opensparc_on
 }
 
 /* Another guest's buffers stay. */
-static void mach_exit_gives_back_the_buffers_of_all_strands_of_the_guest(void **state)
+static void mach_exit_left_the_buffers_of_the_guest(void **state)
 {
 	static struct rig r;
 	struct sun4v_guest *other;
@@ -393,8 +393,8 @@ int main(void)
 		cmocka_unit_test(a_buffer_that_was_given_back_is_never_written_again),
 		cmocka_unit_test(a_disabled_group_takes_the_calls_not_the_buffer),
 		cmocka_unit_test(each_strand_has_a_buffer_of_its_own),
-		cmocka_unit_test(after_conf_answers_ebadtrap_the_old_buffer_is_filled_in_opensparc_only),
-		cmocka_unit_test(mach_exit_gives_back_the_buffers_of_all_strands_of_the_guest),
+		cmocka_unit_test(after_conf_answered_ebadtrap_the_old_buffer_was_filled_on),
+		cmocka_unit_test(mach_exit_left_the_buffers_of_the_guest),
 		cmocka_unit_test(no_other_machine_has_it),
 		cmocka_unit_test(a_guest_without_reachable_memory_has_no_buffer),
 	};

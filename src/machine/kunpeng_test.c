@@ -43,6 +43,114 @@ static void no_options_are_seed_one_and_mixed(void **state)
 	kunpeng_close(b);
 }
 
+/* ---- loads: what runs is what their texts say ------------------------------------------------------ */
+
+static struct kunpeng_truth truth_after(const char *load, uint32_t core, uint64_t ns)
+{
+	struct kunpeng *k = machine(load, 1);
+	struct kunpeng_truth t;
+
+	kunpeng_run(k, ns);
+	t = *kunpeng_truth(k, core);
+	kunpeng_close(k);
+	return t;
+}
+
+/* Of a direction in percent, at a DW a ns; a packet has 5 or 6 of framing and header, and buffers are posted. */
+static uint64_t used(const struct kunpeng_truth *t, bool outbound)
+{
+	return (all_bytes(t, outbound) / 4 + all_tlps(t, outbound) * 11 / 2 + t->posts[outbound] * POST_NS) * 100 /
+	       t->ns;
+}
+
+static void loads_of_drives_did_not_match_their_descriptions(void **state)
+{
+	struct kunpeng_truth t = truth_after("nvme", 0, 10000000), u;
+
+	(void)state;
+	/* "each drive reads and writes about 200 times a millisecond": two drives, 10 ms, an interrupt each time */
+	assert_in_range(t.msis, 2 * 10 * 180, 2 * 10 * 240);
+	assert_true(used(&t, false) < 60 && used(&t, true) < 60); /* "neither direction is full" */
+	t = truth_after("storage", 0, 1000000);
+	/* "drives write at full speed (completions outbound) against a stream of the host's own writes" */
+	assert_true(used(&t, true) > 95);
+	assert_true(t.bytes[1][PTT_CLASS_CPL_A] > all_bytes(&t, true) / 5 &&
+		    t.bytes[1][PTT_CLASS_P] > all_bytes(&t, true) / 5);
+	t = truth_after("ingest", 0,
+			1000000); /* "drives read at full speed: posted writes fill the inbound direction" */
+	assert_true(used(&t, false) > 95 && t.bytes[0][PTT_CLASS_P] > all_bytes(&t, false) * 9 / 10);
+	t = truth_after("full", 0, 1000000); /* "both directions are full" */
+	assert_true(used(&t, false) > 95 && used(&t, true) > 95);
+	t = truth_after("contended", 0,
+			1000000); /* "posted, non-posted and completions all wait for the outbound direction" */
+	assert_true(used(&t, true) > 95 && t.tlps[1][PTT_CLASS_P] > 1000 && t.tlps[1][PTT_CLASS_NP] > 1000 &&
+		    t.tlps[1][PTT_CLASS_CPL_A] > 1000);
+	t = truth_after("mixed", 0, 50000000);
+	u = truth_after("mixed", 1, 50000000);
+	/* "about a million TLPs a second" */
+	assert_in_range((all_tlps(&t, false) + all_tlps(&t, true) + all_tlps(&u, false) + all_tlps(&u, true)) * 20,
+			800000, 1250000);
+	u = truth_after(
+		"faulty", 0,
+		50000000); /* "as mixed but denser, and of a million requests 2000 fail or are never answered" */
+	assert_true(all_tlps(&u, true) > 2 * all_tlps(&t, true));
+	assert_in_range((u.failed + u.abandoned) * 1000000 / u.requests, 1500, 2500);
+	t = truth_after("idle", 0, 20000000); /* "a register is read now and then" */
+	assert_int_equal(t.tlps[1][PTT_CLASS_NP], all_tlps(&t, true));
+	assert_int_equal(t.tlps[0][PTT_CLASS_CPL_A], all_tlps(&t, false));
+	assert_in_range(t.ns / all_tlps(&t, true), 20000, 200000);
+}
+
+/* Pieces of a packet lie one behind the other; an entry of a queue has 16 bytes, an interrupt 4. */
+static void packets_of_nics_did_not_match_the_description(void **state)
+{
+	struct plan p = { .load = "nic", .seed = 1, .ns = 300000 };
+	uint64_t end = 0;
+	uint32_t bytes = 0, packets = 0, least = UINT32_MAX, most = 0;
+	struct scene s;
+
+	(void)state;
+	memcpy(p.tuned, at_reset, sizeof(p.tuned));
+	scene_take(&s, &p);
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct tlp *t = &s.s[i].t;
+
+		if (s.s[i].outbound || t->class != TLP_P)
+			continue;
+		if (t->address != end && bytes > 16) {
+			least = bytes < least ? bytes : least;
+			most = bytes > most ? bytes : most;
+			packets++;
+		}
+		bytes = (t->address == end ? bytes : 0) + t->bytes;
+		end = t->address + t->length_dw * 4;
+	}
+	mem_free(s.s);
+	assert_true(packets > 100 && least >= 64 && least < 80 && most <= 1514 && most > 1400);
+}
+
+static void peers_did_not_match_the_description(void **state)
+{
+	const struct plan p = { .load = "p2p", .seed = 1, .ns = 300000, .core = 1 };
+	uint32_t read = 0, written = 0, answered = 0;
+	struct scene s;
+
+	(void)state;
+	scene_take(&s, &p);
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct tlp *t = &s.s[i].t;
+
+		/* "a NIC reads from the drive behind the same switch, which writes to it: completions of class B" */
+		read += !s.s[i].outbound && t->class == TLP_NP && t->requester == 0x400 && t->address >> 36;
+		written += !s.s[i].outbound && t->class == TLP_P && t->requester == 0x500 && !(t->address >> 32) &&
+			   t->bytes > 16;
+		answered += s.s[i].peer && t->requester == 0x400 && t->completer == 0x500;
+	}
+	mem_free(s.s);
+	assert_true(read > 50 && written > 50 && answered > 50);
+	assert_true(s.truth.tlps[0][PTT_CLASS_CPL_B] >= answered);
+}
+
 /* ---- who sits where ------------------------------------------------------------------------------ */
 
 static void filters_are(struct kunpeng *k, uint32_t core, const char *want)
@@ -385,6 +493,9 @@ int main(void)
 		cmocka_unit_test(who_was_woken_first_is_woken_last_the_next_time),
 		cmocka_unit_test(loads_have_names_and_texts_of_their_own),
 		cmocka_unit_test(an_unknown_load_is_refused_with_what_there_is),
+		cmocka_unit_test(loads_of_drives_did_not_match_their_descriptions),
+		cmocka_unit_test(packets_of_nics_did_not_match_the_description),
+		cmocka_unit_test(peers_did_not_match_the_description),
 		cmocka_unit_test(no_options_are_seed_one_and_mixed),
 		cmocka_unit_test(filters_are_those_of_the_figure),
 		cmocka_unit_test(devices_say_where_they_are),

@@ -452,7 +452,7 @@ static uint64_t reach(uint32_t strand, uint64_t reg, bool write)
 }
 
 /* vf_perf_api.txt 3.2: a hub has one path, and the hypervisor can't spin. It never said so, whatever the load. */
-static void under_load_a_hub_says_ewouldblock_now_and_then(void **state)
+static void ewouldblock_never_came_however_busy_a_hub_was(void **state)
 {
 	uint32_t met = 0, idle = 0, looked = 0;
 
@@ -721,7 +721,7 @@ int main(void)
 		cmocka_unit_test(a_line_that_is_owned_comes_from_its_owners_port_and_is_taken_without_data),
 		cmocka_unit_test(requests_for_one_line_at_the_same_time_meet_in_the_address_serializer),
 		cmocka_unit_test(every_units_clock_is_the_machines),
-		cmocka_unit_test(under_load_a_hub_says_ewouldblock_now_and_then),
+		cmocka_unit_test(ewouldblock_never_came_however_busy_a_hub_was),
 		cmocka_unit_test(a_request_from_before_the_last_one_of_its_line_does_not_meet_it),
 		cmocka_unit_test(a_hub_can_be_made_busy_alone),
 		cmocka_unit_test(an_event_moves_if_and_only_if_it_is_modelled),

@@ -861,7 +861,7 @@ static const struct niagara_truth *truth_after(const char *machine, const char *
 	return truth(&r);
 }
 
-static void named_loads_do_what_they_say(void **state)
+static void loads_did_not_match_their_descriptions(void **state)
 {
 	const struct niagara_truth *t;
 
@@ -893,6 +893,87 @@ static void named_loads_do_what_they_say(void **state)
 	rig_close(&r);
 }
 
+struct touched {
+	uint64_t least, end, lines; /* of one node's memory; lines of 64 bytes */
+	uint64_t refs[4];           /* by kind, whichever memory */
+};
+
+/* What the next references of a worker touch: data, not code. */
+static struct touched touched_by(uint32_t worker, uint32_t refs, uint64_t node)
+{
+	static uint8_t seen[GB / 64];
+	struct touched t = { .least = UINT64_MAX };
+
+	memset(seen, 0, sizeof(seen));
+	for (uint32_t i = 0; i < refs; i++) {
+		struct niagara_ref x;
+		uint64_t at;
+
+		r.n->next(r.n, &r.n->worker[worker], &x);
+		t.refs[x.kind]++;
+		at = x.va % GB;
+		if (x.kind == NIAGARA_FETCH || x.va / GB % 4 != node)
+			continue;
+		t.least = at < t.least ? at : t.least;
+		t.end = at + x.bytes > t.end ? at + x.bytes : t.end;
+		t.lines += !seen[at / 64];
+		seen[at / 64] = 1;
+	}
+	return t;
+}
+
+static void open_named(const char *machine, const char *load)
+{
+	rig_open(&r, machine, 0, (struct niagara_opts){ .load = load });
+}
+
+static void loads_touched_other_memory_than_their_descriptions_say(void **state)
+{
+	struct touched t, u;
+
+	(void)state;
+	open_named("batoka",
+		   "stream"); /* "copies 16 MB of its own node's memory": it reads as much, and writes as much */
+	t = touched_by(7, 5u << 20, 3);
+	assert_int_equal(t.end - t.least, 32 * MB);
+	assert_int_equal(t.lines, 32 * MB / 64);
+	assert_in_range(t.refs[NIAGARA_LOAD] - t.refs[NIAGARA_STORE] + 1, 0, 2);
+	rig_close(&r);
+	open_named("batoka", "random"); /* "reads (3 of 4) and writes at random, in the same 64 MB of each node" */
+	for (uint64_t node = 0; node < 4; node++) {
+		t = touched_by(0, 1u << 20, node);
+		assert_true(t.end - t.least <= 64 * MB && t.end - t.least > 63 * MB);
+		assert_true(t.lines > 180000); /* of a million, by 210,000 references */
+		assert_in_range(t.refs[NIAGARA_LOAD] * 1000 / t.refs[NIAGARA_STORE], 2950, 3050);
+	}
+	rig_close(&r);
+	open_named("niagara", "chase"); /* "follows pointers through the same 32 MB of its node": all lines in turn */
+	t = touched_by(0, (1u << 19) / 4 * 5, 0);
+	u = touched_by(3, (1u << 19) / 4 * 5, 0);
+	assert_true(t.least == u.least && t.end - t.least >= 32 * MB - 64 && t.end - t.least <= 32 * MB);
+	assert_true(t.lines == 1u << 19 && u.lines == 1u << 19);
+	rig_close(&r);
+	open_named("maramba", "pingpong"); /* "two strands [...] read and write the same 16 lines" */
+	assert_int_equal(r.n->nworkers, 2);
+	t = touched_by(0, 1000, 0);
+	u = touched_by(1, 1000, 0);
+	assert_true(r.n->worker[0].node != r.n->worker[1].node);
+	assert_true(t.lines == 16 && u.lines == 16 && t.least == u.least && t.end == u.end);
+	assert_true(t.refs[NIAGARA_LOAD] > 300 && t.refs[NIAGARA_STORE] > 300);
+	rig_close(&r);
+	open_named("batoka", "producer"); /* "one fills a buffer of 1 MB, the other reads it" */
+	t = touched_by(0, 1u << 18, 0);
+	u = touched_by(1, 1u << 18, 0);
+	assert_true(r.n->nworkers == 2 && r.n->worker[0].node != r.n->worker[1].node);
+	assert_true(t.lines == MB / 64 && u.lines == MB / 64 && t.least == u.least && t.end == u.end);
+	assert_true(!t.refs[NIAGARA_LOAD] && !u.refs[NIAGARA_STORE]);
+	rig_close(&r);
+	open_named("batoka", "compute"); /* "loops over 2 KB a strand" */
+	t = touched_by(5, 10000, 2);
+	assert_true(t.end - t.least <= 2048 && t.lines == 2048 / 64);
+	rig_close(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -906,7 +987,8 @@ int main(void)
 		cmocka_unit_test(another_seed_gives_others_where_there_is_chance),
 		cmocka_unit_test(the_same_references_give_the_same_however_they_are_handed_over),
 		cmocka_unit_test(notes_change_nothing_but_the_speed),
-		cmocka_unit_test(named_loads_do_what_they_say),
+		cmocka_unit_test(loads_did_not_match_their_descriptions),
+		cmocka_unit_test(loads_touched_other_memory_than_their_descriptions_say),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -410,7 +410,7 @@ static uint64_t load_takes(uint64_t va)
 
 /* Of two lines of one page, both in level 2 and not in level 1, the first load misses the TLB and hits the TSB, the second does not:
  * what it takes more is the walk's, and the buffer has the same. They were the constants 6 and 7. */
-static void ticks_of_a_tsb_hit_are_what_the_walk_took_of_the_strands_clock(void **state)
+static void ticks_of_a_tsb_hit_were_constants(void **state)
 {
 	const uint64_t page = 0x40000000, way = 2048; /* way: of level 1 */
 	uint64_t with, without;
@@ -734,7 +734,7 @@ int main(void)
 		cmocka_unit_test(only_victoria_falls_walks),
 		cmocka_unit_test(hits_are_counted_as_the_genuine_hypervisor_counted_them),
 		cmocka_unit_test(loops_over_pages_hit_as_often_as_on_the_genuine_one),
-		cmocka_unit_test(ticks_of_a_tsb_hit_are_what_the_walk_took_of_the_strands_clock),
+		cmocka_unit_test(ticks_of_a_tsb_hit_were_constants),
 		cmocka_unit_test(after_conf_0_and_after_an_error_no_hit_is_counted),
 		cmocka_unit_test(a_lines_home_and_controller_are_its_address),
 		cmocka_unit_test(a_dirty_line_of_another_node_is_transferred_from_its_cache),

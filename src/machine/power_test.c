@@ -117,6 +117,75 @@ static void every_load_moves_all_that_it_has(void **state)
 	}
 }
 
+static uint32_t records(uint32_t number)
+{
+	struct gpci_table t = world_table(&w, number);
+	uint32_t n = t.n;
+
+	gpci_table_free(&t);
+	return n;
+}
+
+static void loads_of_machines_did_not_match_their_descriptions(void **state)
+{
+	(void)state;
+	open_load("mixed"); /* "six partitions of every kind on two nodes of four chips with 6 cores" */
+	world_run(&w, 200);
+	assert_int_equal(records(0x20), 6);
+	assert_int_equal(records(0x10), 2 * 4 * 6);
+	assert_int_equal(records(0x60), 2 * 4);
+	assert_true(value(0x20, 3, "uncapped") > 0);                                  /* shared, uncapped */
+	assert_true(value(0x20, 4, "capped") > 0 && value(0x20, 4, "uncapped") == 0); /* shared, capped */
+	assert_true(value(0x20, 5, "capped") < 8 * 200 * W);                          /* dedicated, donating */
+	assert_true(value(0x20, 6, "capped") == 4 * 200 * W);                         /* and not */
+	world_close(&w);
+	open_load("large"); /* "the partitions of mixed with 12 cores a chip: more processors than 4096 bytes hold" */
+	assert_int_equal(records(0x20), 6);
+	assert_int_equal(records(0x10), 2 * 4 * 12);
+	assert_true(records(0x10) > (4096 - 32) / 48); /* records of 48 bytes behind the head of 32 */
+	world_close(&w);
+	open_load("idle"); /* "three partitions with little to do, on cores as those of mixed" */
+	world_run(&w, 200);
+	assert_int_equal(records(0x20), 3);
+	assert_int_equal(records(0x10), 2 * 4 * 6);
+	assert_true(total(0x10, "processor_time") < 200 * W / 5); /* a fifth of one core */
+	world_close(&w);
+	open_load("contended"); /* "more demand than cores": nobody idle; by weight is another test's */
+	world_run(&w, 200);
+	assert_true(total(0x10, "processor_time") > records(0x10) * 200 * W / 1000 * 999);
+	world_close(&w);
+	open_load("links"); /* "memory on all 16 chips, and work far from it" */
+	world_run(&w, 200);
+	assert_int_equal(records(0x80), 16);
+	for (uint64_t chip = 0; chip < 16; chip++)
+		assert_true(value(0x80, chip, "mc0_frames") > 1000000);
+	world_close(&w);
+}
+
+static void load_moving_did_not_match_its_description(void **state)
+{
+	uint32_t came = 0, went = 0, there = 1u << 1 | 1u << 2 | 1u << 3; /* at first 1, 2 and 3 */
+
+	(void)state;
+	open_load("moving"); /* "partitions come, go and change in the first minute" */
+	for (uint32_t i = 0; i < 70; i++) {
+		struct gpci_table t = world_table(&w, 0x20);
+		uint32_t now = 0;
+
+		for (uint32_t k = 0; k < t.n; k++)
+			now |= 1u << field(&t, &t.v[k], "partition");
+		gpci_table_free(&t);
+		came += (now & ~there) != 0;
+		went += (there & ~now) != 0;
+		assert_true(i <= 61 || now == there); /* after that it stays */
+		there = now;
+		world_run(&w, 100);
+	}
+	assert_int_equal(came, 3);
+	assert_int_equal(went, 4);
+	world_close(&w);
+}
+
 static void load_links_keeps_every_wired_link_between_5_and_95_percent(void **state)
 {
 	static const char *const idle[] = { "idle_a", "idle_b", "idle_c", "idle_w", "idle_x", "idle_y", "idle_z" };
@@ -905,6 +974,8 @@ int main(void)
 		cmocka_unit_test(the_same_seed_gives_the_same_counters_and_another_gives_others),
 		cmocka_unit_test(time_does_not_go_back_and_moves_in_whole_windows),
 		cmocka_unit_test(every_load_moves_all_that_it_has),
+		cmocka_unit_test(loads_of_machines_did_not_match_their_descriptions),
+		cmocka_unit_test(load_moving_did_not_match_its_description),
 		cmocka_unit_test(load_links_keeps_every_wired_link_between_5_and_95_percent),
 		cmocka_unit_test(load_contended_gives_by_weight_to_the_tick),
 		cmocka_unit_test(load_donating_shows_borrowed_processors_of_the_giver),

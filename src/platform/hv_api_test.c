@@ -251,7 +251,35 @@ static uint64_t get_perfreg(struct tally_hv_guest *g, uint32_t cpu, uint64_t reg
 	return r[0];
 }
 
-static void an_emulator_brings_ewouldblock_about(void **state)
+/* 100 pages of 8 KB in turn, more than a TLB holds: after the first time each is a hit of the TSB. */
+static void touch_pages(struct tally_hv *h, uint32_t times)
+{
+	struct tally_hv_ref r = { .context = 1, .kind = TALLY_HV_LOAD, .bytes = 8, .instructions = 1 };
+
+	for (uint32_t i = 0; i < times * 100; i++) {
+		r.va = 0x2000000 + i % 100 * 8192;
+		assert_int_equal(tally_hv_refs(h, &r, 1), 0);
+	}
+}
+
+static void mach_exit_left_the_mmustat_buffer_to_be_filled_on(void **state)
+{
+	struct tally_hv *h = machine("niagara", TALLY_HV_IDLE);
+	struct tally_hv_guest *g = guest(h, NULL, 0);
+
+	(void)state;
+	assert_int_equal(call(g, HV_CORE_TRAP, SUN4V_API_SET_VERSION, SUN4V_GROUP_NIAGARA, 1, 0, NULL), HV_EOK);
+	assert_int_equal(call(g, HV_FAST_TRAP, SUN4V_MMUSTAT_CONF, BASE, 0, 0, NULL), HV_EOK);
+	touch_pages(h, 2);
+	assert_int_equal(be64_get(ram + mmustat_slot(true, true, MMUSTAT_8K)), 100);
+	assert_int_equal(call(g, HV_CORE_TRAP, SUN4V_MACH_EXIT, 0, 0, 0, NULL), HV_EOK);
+	touch_pages(h, 1);
+	assert_int_equal(be64_get(ram + mmustat_slot(true, true, MMUSTAT_8K)), 100);
+	tally_hv_guest_close(g);
+	tally_hv_close(h);
+}
+
+static void ewouldblock_could_not_be_brought_about(void **state)
 {
 	struct tally_hv *h = machine("batoka", TALLY_HV_IDLE);
 	struct tally_hv_guest *g = guest(h, NULL, 0);
@@ -432,7 +460,8 @@ int main(void)
 		TEST(guests_share_a_machine_by_rights_and_strands),
 		TEST(a_guest_that_can_not_be_is_refused),
 		TEST(the_emulators_own_misses_are_in_its_statistics),
-		TEST(an_emulator_brings_ewouldblock_about),
+		TEST(mach_exit_left_the_mmustat_buffer_to_be_filled_on),
+		TEST(ewouldblock_could_not_be_brought_about),
 		TEST(the_emulators_references_move_its_counters),
 		TEST(a_reference_that_can_not_be_is_refused_with_words),
 		TEST(what_a_machine_has_not_is_not_supported),
