@@ -157,6 +157,73 @@ x"
   has "tally: DTRACE_OPT_STRSIZE=lots is ignored: "
 }
 
+# The options of dtrace(1), of illumos and of Oracle, each with a value that is legal there.
+dtrace_options="aggpercpu aggrate=1s aggsize=8k aggsortkey aggsortkeypos=0 aggsortpos=0 aggsortrev aggzoom amin=Stable argref bpflog=no bpflogsize=16m
+  btfpath=/x bufpolicy=ring bufresize=manual bufsize=64k cleanrate=101hz core cpp=no cppargs=-P cpphdrs=no cpppath=/bin/cpp ctfpath=/x ctypes=/x debug
+  debugassert defaultargs define=A=1 destructive=no disasm=7 droptags dtypes=/x dynvarsize=64k empty encoding=ascii errtags evaltime=main flowindent=no
+  grabanon incdir=/x iregs=9 jstackframes=5 jstackstrsize=512 kdefs knodefs late=dynamic lazyload ldpath=/bin/ld libdir=/x linkmode=kernel linknommap
+  linktype=dof lockmem=unlimited maxframes=64 modpath=/x nolibs=no noresolve nspec=2 objcopypath=/x pcapsize=100 pgmax=8 preallocate=1m printsize=64
+  procfspath=/proc pspec=no quiet quietresize rawbytes=no scratchsize=512 setenv=A=b specsize=8k stackframes=4 stackindent=2 statusrate=2s stdc=a strip
+  strsize=64 switchrate=10hz sysslice temporal tree=1 tregs=9 udefs undef=A unodefs unsetenv=A ustackframes=4 useruid verbose=no
+  version=1.6 zdefs"
+
+@test "every option of dtrace(1) is taken on the command line, from the environment and in a pragma" {
+  cd "$BATS_TEST_TMPDIR"
+  local o name given=() environment=()
+  : >p.d
+  for o in $dtrace_options; do
+    name=${o%%=*}
+    given+=(-x "$o")
+    environment+=("DTRACE_OPT_${name^^}=${o#"$name"}")
+    [[ $o == *=* ]] && environment[-1]="DTRACE_OPT_${name^^}=${o#*=}"
+    echo "#pragma D option $o" >>p.d
+  done
+  echo 'BEGIN { trace("ran"); exit(0); }' >>p.d
+  run vm -q "${given[@]}" -n 'BEGIN { trace("ran"); exit(0); }'
+  said 0 "ran"
+  run env "${environment[@]}" "$TALLY" trace --on=vm -n 'BEGIN { trace("ran"); exit(0); }'
+  said 0 "ran"
+  run vm -s p.d
+  said 0 "ran"
+}
+
+@test "setopt() sets an option while a program runs, or says why it can't" {
+  run vm -qn 'BEGIN { setopt("aggsortkey"); setopt("grabanon"); setopt("rawctl", "yes"); trace("set"); exit(0); }'
+  said 0 "set"
+  run vm -qn 'BEGIN { setopt("strsize", "12"); exit(0); }'
+  has "couldn't set option \"strsize\" to \"12\": Operation illegal when tracing is active"
+  run vm -qn 'BEGIN { setopt("nosuch"); exit(0); }'
+  has "couldn't set option \"nosuch\" to \"\": Invalid option name"
+}
+
+@test "an option that changes what is printed and is not there says so, in each way to set it" {
+  run vm -x aggpack -n BEGIN
+  said 2 "tally: failed to set -x aggpack: not supported: a histogram has a line for each of its values"
+  run vm -n '#pragma D option agghist
+BEGIN { exit(0); }'
+  has "failed to set option 'agghist': not supported: quantize() and lquantize() draw bars"
+  DTRACE_OPT_AGGHIST=1 run vm -qn 'BEGIN { exit(0); }'
+  has "DTRACE_OPT_AGGHIST=1 is ignored: failed to set -x agghist: not supported: "
+}
+
+@test "a value that is no number is told apart from one out of range" {
+  local row
+  for row in "strsize=abc:a number of bytes (512, 8k, 4m, 1g), not 'abc'" "strsize=1:2 to 4096 bytes" "bufsize=-1:1 to 1099511627776 bytes" \
+    "bufsize=1x:a number of bytes (512, 8k, 4m, 1g), not '1x'" "switchrate=soon:a time (50ms, 1s) or a rate (10hz), not 'soon'" \
+    "nspec=many:a number, not 'many'" "stackframes=99999999999999999999:1 to 4294967295" "bufpolicy=rnig:ring, fill or switch" \
+    "setenv=A:NAME=VALUE" "unsetenv=A=b:NAME"; do
+    run vm -x "${row%%:*}" -n BEGIN
+    said 2 "tally: failed to set -x ${row%%=*}: Invalid value for specified option
+tally: option ${row%%=*} takes ${row#*:}"
+  done
+}
+
+@test "setenv and unsetenv change the environment of the command of -c" {
+  export TALLY_GOES=1
+  run vm -q -x setenv=TALLY_COMES=2 -x unsetenv=TALLY_GOES -c 'sh -c "echo $TALLY_COMES${TALLY_GOES+there}"' -n 'BEGIN { }'
+  said 0 "2"
+}
+
 @test "-D and the other options for cpp do nothing without -C, and are no error" {
   run vm -DARCH_x86_64 -D X=1 -UY -I. -H -Xs -x cppargs=-nostdinc -x define=X -qn 'BEGIN { trace("x"); exit(0); }'
   said 0 "x"
@@ -185,6 +252,36 @@ x"
     n=$((n + 1))
   done
   [ "$n" -ge 20 ] || skip "only $n headers are here"
+}
+
+@test "a function is told as no part of D, and one of a header that has no end names the header" {
+  command -v cpp >/dev/null || skip "no cpp"
+  cd "$BATS_TEST_TMPDIR"
+  printf 'int f(int a) { return a; }\nBEGIN { exit(0); }\n' >f.d
+  run vm -q -s f.d
+  said 1 'tally: failed to compile script f.d: line 1: syntax error near "{"; D has no functions: an inline gives an expression a name, and a clause runs statements'
+  run vm -qC -s f.d
+  [ "$status" -eq 1 ]
+  has 'line 1: syntax error near "{"; D has no functions'
+  printf 'static int f(int a)\n{ return a;\n' >f.h
+  printf '#include "f.h"\n' >f.d
+  run vm -qC -s f.d
+  [ "$status" -eq 1 ]
+  has 'syntax error near end-of-input'
+}
+
+@test "what the end of a script cuts off is told with the line where it begins, but to dtrace(1)'s users" {
+  cd "$BATS_TEST_TMPDIR"
+  printf 'BEGIN\n{\n\ttrace(1);\n' >open.d
+  printf 'BEGIN { }\n/* never\nends\n' >comment.d
+  run vm -x errtags -s open.d
+  said 1 'tally: failed to compile script open.d: [D_SYNTAX] line 4: syntax error near end-of-input; the "{" of line 2 has no "}"'
+  run vm -x errtags -s comment.d
+  said 1 'tally: failed to compile script comment.d: [D_SYNTAX] line 4: end-of-file encountered before matching */; the comment begins in line 2'
+  run as_dtrace -x errtags -s open.d
+  said 1 'dtrace: failed to compile script open.d: [D_SYNTAX] line 4: syntax error near end-of-input'
+  run as_dtrace -s comment.d
+  said 1 'dtrace: failed to compile script comment.d: line 4: end-of-file encountered before matching */'
 }
 
 @test "an error in an included header names the header and its line" {

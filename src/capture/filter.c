@@ -202,7 +202,8 @@ static int filter_compile(struct ptt_filter *f, const char *expr, const struct d
 			     .args = env_args,
 			     .macro = env_macro,
 			     .option = env_option,
-			     .bare_args = true };
+			     .bare_args = true,
+			     .bare_end = true };
 	struct err own = { 0 }, why = { 0 };
 	struct buf text = { 0 };
 	int rc = d_open(&f->unit, &env);

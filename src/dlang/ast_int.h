@@ -212,6 +212,7 @@ struct d_node {
 	bool pre;                /* N_INCDEC */
 	bool constant;           /* N_CAST: of a constant, or else what str names is not used as it may be */
 	bool implied;            /* N_CAST: nobody wrote it; it is not there when the types are the same */
+	bool measured;           /* N_IDENT: the operand of sizeof, where a type may stand, too */
 	uint8_t bit, bits, unit; /* N_MEMBER */
 	uint8_t call;            /* N_CALL after bind: enum d_call */
 	uint16_t depth;          /* of the tree below: at most D_MAX_TREE */

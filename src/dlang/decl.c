@@ -966,11 +966,14 @@ static int decl_declare_name(struct parser *ps, const struct specs *sp, const ch
 	return declare_variable(ps, sp, name, t);
 }
 
-/* { ... } of a function that a C header defines: no part of D, and read over. The last '}' stays the token, as a ';' does. */
-static int decl_skip_body(struct parser *ps)
+/* { ... } of a function: no part of D, and read over where a C header defines it. The last '}' stays the token, as a ';' does. */
+static int decl_function_body(struct parser *ps)
 {
-	uint32_t line = ps->tok.line;
 	unsigned depth = 0;
+	if (ps->u->header == NULL) {
+		ps->advice = "D has no functions: an inline gives an expression a name, and a clause runs statements";
+		return lex_syntax(ps);
+	}
 	for (;;) {
 		depth += at(ps, T_LBRACE);
 		depth -= at(ps, T_RBRACE);
@@ -979,7 +982,7 @@ static int decl_skip_body(struct parser *ps)
 		if (lex_next(ps) < 0)
 			return -TALLY_ESYNTAX;
 		if (at(ps, T_END))
-			return d_fail(ps->u, line, D_SYNTAX, "syntax error: the function's \"{\" has no \"}\"");
+			return lex_syntax(ps);
 	}
 }
 
@@ -1012,7 +1015,7 @@ int parse_declaration(struct parser *ps)
 		if ((rc = decl_declare_name(ps, &sp, name, t)) < 0)
 			return rc;
 		if (t->kind == TY_FUNC && name != NULL && at(ps, T_LBRACE))
-			return decl_skip_body(ps);
+			return decl_function_body(ps);
 	} while ((rc = accept_token(ps, T_COMMA)) > 0);
 	return rc < 0 ? rc : at(ps, T_SEMI) ? 0 : lex_syntax(ps);
 }

@@ -243,7 +243,10 @@ static struct d_node *size_of(struct parser *ps)
 		return n->ty_arg != NULL && expect(ps, T_RPAREN) == 0 ? n : NULL;
 	}
 	n->a = parse_unary(ps);
-	return n->a != NULL && expr_adopt_child(ps->u, n, n->a) == 0 ? n : NULL;
+	if (n->a == NULL)
+		return NULL;
+	n->a->measured = n->a->kind == N_IDENT;
+	return expr_adopt_child(ps->u, n, n->a) == 0 ? n : NULL;
 }
 
 /* offsetof ( type , member ) */

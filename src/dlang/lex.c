@@ -60,12 +60,26 @@ static const char *lex_near_type(struct parser *ps)
 										     near_type_name(ps->u, NULL, word);
 }
 
+/* The source ends where it must not. */
+static int lex_syntax_at_end(struct parser *ps)
+{
+	const struct d_open *o = ps->open;
+	const char *hint = "";
+	if (o != NULL && o->header == ps->u->header && !ps->u->env.bare_end)
+		hint = arena_printf(&ps->u->arena, "; the \"%c\" of line %u has no \"%c\"", o->bracket, o->line,
+				    o->bracket == '{' ? '}' :
+				    o->bracket == '(' ? ')' :
+							']');
+	return hint == NULL ? d_nomem(ps->u) :
+			      d_fail(ps->u, ps->tok.line, D_SYNTAX, "syntax error near end-of-input%s", hint);
+}
+
 int lex_syntax(struct parser *ps)
 {
 	const struct d_token *t = &ps->tok;
 	size_t n = (size_t)(t->end - t->start);
 	if (n == 0)
-		return d_fail(ps->u, t->line, D_NTAGS, "syntax error near end-of-input");
+		return lex_syntax_at_end(ps);
 	const char *hint = ps->advice != NULL ? ps->advice : near_keyword(t->start, n),
 		   *type = hint == NULL ? lex_near_type(ps) : "";
 	if (t->kind == T_IDENT) /* a name is shown with what follows it in its line */
@@ -78,12 +92,14 @@ void lex_rewind(struct parser *ps)
 {
 	ps->p = ps->tok.start;
 	ps->line = ps->tok.line;
+	ps->open = ps->tok.open;
 }
 
 /* ---- blanks, comments, control lines ------------------------------------- */
 
 static int block_comment(struct parser *ps)
 {
+	const uint32_t begin = ps->line;
 	for (ps->p += 2; ps->p < ps->end; ps->p++) {
 		if (ps->p[0] == '*' && ps->p[1] == '/') {
 			ps->p += 2;
@@ -92,7 +108,10 @@ static int block_comment(struct parser *ps)
 		if (*ps->p == '\n')
 			ps->line++;
 	}
-	return d_fail(ps->u, ps->line, D_NTAGS, "end-of-file encountered before matching */");
+	if (ps->u->env.bare_end)
+		return d_fail(ps->u, ps->line, D_SYNTAX, "end-of-file encountered before matching */");
+	return d_fail(ps->u, ps->line, D_SYNTAX,
+		      "end-of-file encountered before matching */; the comment begins in line %u", begin);
 }
 
 static size_t rest_of_line(const struct parser *ps)
@@ -280,25 +299,30 @@ static unsigned char lex_take_escape(const char **pp, const char *end)
 	return (unsigned char)v;
 }
 
-/* The end of a literal that starts at ps->p with a quote, or NULL: newline or end of text comes
- * first. */
+/* The end of a literal that starts at ps->p with a quote; or that of its line or of the text, if that comes first. */
 static const char *literal_end(const struct parser *ps)
 {
-	char quote = *ps->p;
-	for (const char *p = ps->p + 1; p < ps->end && *p != '\n'; p++) {
-		if (*p == quote)
-			return p;
+	const char quote = *ps->p, *p;
+	for (p = ps->p + 1; p < ps->end && *p != '\n' && *p != quote; p++)
 		if (*p == '\\' && p + 1 < ps->end && p[1] != '\n')
 			p++;
-	}
-	return NULL;
+	return p;
+}
+
+/* A literal that the end of the text cuts off. */
+static int literal_at_end(struct parser *ps, const char *what)
+{
+	return d_fail(ps->u, ps->line, D_SYNTAX, "syntax error near end-of-input; the %s of line %u has no closing %c",
+		      what, ps->line, *ps->p);
 }
 
 static int lex_string(struct parser *ps)
 {
 	struct d_token *t = &ps->tok;
 	const char *end = literal_end(ps), *p = ps->p + 1;
-	if (end == NULL)
+	if (end == ps->end)
+		return literal_at_end(ps, "string");
+	if (*end != '"')
 		return d_fail(ps->u, t->line + 1, D_STR_NL, "newline encountered in string literal");
 	char *s = arena_alloc(&ps->u->arena, (size_t)(end - p) + 1);
 	if (s == NULL)
@@ -316,7 +340,9 @@ static int lex_char(struct parser *ps)
 {
 	struct d_token *t = &ps->tok;
 	const char *end = literal_end(ps), *p = ps->p + 1;
-	if (end == NULL)
+	if (end == ps->end)
+		return literal_at_end(ps, "character constant");
+	if (*end != '\'')
 		return d_fail(ps->u, t->line, D_CHR_NL, "newline encountered in character constant");
 	if (p == end)
 		return d_fail(ps->u, t->line, D_CHR_NULL, "empty character constant");
@@ -484,17 +510,41 @@ static int lex_dispatch(struct parser *ps)
 	}
 }
 
+/* Notes a bracket that the token opens or closes, whichever it closes: that is the grammar's. */
+static int lex_note_bracket(struct parser *ps)
+{
+	struct d_open *o;
+	switch (ps->tok.kind) {
+	case T_LBRACE:
+	case T_LPAREN:
+	case T_LBRACK:
+		if ((o = arena_alloc(&ps->u->arena, sizeof(*o))) == NULL)
+			return d_nomem(ps->u);
+		*o = (struct d_open){ ps->open, ps->tok.line, *ps->tok.start, ps->u->header };
+		ps->open = o;
+		return 0;
+	case T_RBRACE:
+	case T_RPAREN:
+	case T_RBRACK:
+		ps->open = ps->open != NULL ? ps->open->outer : NULL;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
 int lex_next(struct parser *ps)
 {
 	int rc = lex_space(ps);
-	ps->tok = (struct d_token){ .line = ps->line, .start = ps->p, .end = ps->p };
+	ps->tok = (struct d_token){ .line = ps->line, .start = ps->p, .end = ps->p, .open = ps->open };
 	if (rc < 0 || ps->p >= ps->end)
 		return rc;
 	ps->at_line_start = false;
 	rc = lex_dispatch(ps);
-	if (rc == 0)
-		ps->tok.end = ps->p;
-	return rc;
+	if (rc < 0)
+		return rc;
+	ps->tok.end = ps->p;
+	return lex_note_bracket(ps);
 }
 
 int accept_token(struct parser *ps, enum d_tok kind)

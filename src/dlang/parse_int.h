@@ -60,7 +60,16 @@ struct d_token {
 	uint32_t line, len;
 	uint64_t ival;
 	const char *str;
-	const char *start, *end; /* where it stands */
+	const char *start, *end;   /* where it stands */
+	const struct d_open *open; /* as the parser's, in front of it */
+};
+
+/* A bracket that is open, and the one around it. */
+struct d_open {
+	const struct d_open *outer;
+	uint32_t line;
+	char bracket;
+	const char *header; /* as the unit's */
 };
 
 struct parser {
@@ -75,9 +84,10 @@ struct parser {
 	bool in_prototype;  /* parameters of a function */
 	bool open_array;    /* an array may have no elements: of a member, or of what only C knows */
 	const char *comment,
-		*comment_end;    /* what lex_space() passed last, unless an empty line stands behind it; or NULL */
-	const char *advice;      /* what a syntax error adds in the statement that is parsed, or NULL */
-	struct d_params *params; /* where the names of a tuple's elements go, or NULL */
+		*comment_end;      /* what lex_space() passed last, unless an empty line stands behind it; or NULL */
+	const char *advice;        /* what a syntax error adds in the statement that is parsed, or NULL */
+	struct d_params *params;   /* where the names of a tuple's elements go, or NULL */
+	const struct d_open *open; /* the innermost bracket without its end, up to the token, or NULL */
 	struct d_token tok;
 };
 

@@ -292,6 +292,7 @@ int compile_sources(struct tally_trace *t)
 		.option = env_option,
 		.sizes = env_sizes,
 		.no_process = t->kind == &engine_vm,
+		.bare_end = t->o.flags & TALLY_TRACE_COMPAT,
 		.dump = t->dump,
 		.dump_to = &dump,
 	};
@@ -581,11 +582,20 @@ int compile_image(struct tally_trace *t)
 int child_ready(struct tally_trace *t)
 {
 	struct err e = { 0 };
+	char **env;
+	uint32_t n = 0;
 	int rc;
 
 	if (t->has_child || !t->command)
 		return 0;
-	rc = k_child_start(t->command, &t->child, &e);
+	env = mem_alloc((t->opt.ntexts + 1) * sizeof(*env));
+	if (!env)
+		return trace_nomem(t);
+	for (uint32_t i = 0; i < t->opt.ntexts; i++)
+		if (t->opt.text[i].option == OPT_setenv || t->opt.text[i].option == OPT_unsetenv)
+			env[n++] = t->opt.text[i].text;
+	rc = k_child_start(t->command, env, &t->child, &e);
+	mem_free(env);
 	if (rc < 0)
 		return trace_fail(t, -rc, "failed to start '%s': %s", t->command, e.text);
 	t->has_child = true;

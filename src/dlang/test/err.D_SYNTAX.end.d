@@ -1,0 +1,3 @@
+BEGIN
+{
+	trace(1)/* expect-error 4: D_SYNTAX syntax error near end-of-input; the "{" of line 2 has no "}" */

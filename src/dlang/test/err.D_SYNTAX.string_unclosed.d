@@ -1,0 +1,3 @@
+BEGIN { trace(1); }
+/* expect-error 3: D_SYNTAX syntax error near end-of-input; the string of line 3 has no closing " */
+END { trace("never ends

@@ -1,3 +1,0 @@
-provider app {
-	probe go();
-/* expect-error 4: untagged syntax error near end-of-input */
