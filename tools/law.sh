@@ -113,6 +113,7 @@ self_test() {
 ok|src/bpf/x.c|#include "dlang/dlang.h"
 ok|src/bpf/x.c|#include "bpf/gen_int.h" /* its own */
 ok|src/kernel/x.c|#include <bpf/bpf.h>
+ok|src/kernel/x.c|putenv(text);
 ok|src/attach/x.c|#include <fuse3/fuse_lowlevel.h>
 ok|src/cmd/x.c|int main(void) { printf("%s", getenv("HOME")); exit(0); }
 ok|src/session/x.c|const char *s = "call exit() or printf()"; /* exit(1) */
@@ -143,6 +144,7 @@ refused|src/session/x.c|fprintf(stderr, "oops");
 refused|src/base/x.c|exit(1);
 refused|src/session/x.c|_exit(1);
 refused|src/provider/x.c|const char *home = getenv("HOME");
+refused|src/session/x.c|setenv("HOME", "/", 1);
 refused|src/session/x.c|while ((c = getopt(argc, argv, "x")) != -1)
 refused|src/dlang/x.c|char *p = malloc(4);
 CASES

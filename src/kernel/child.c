@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -98,7 +99,7 @@ int child_split(const char *cmd, struct arena *a, char ***argv, struct err *e)
  * release and its exec counts as the command's own, so it does it once before:
  * the pages are there then, and cost no fault.
  */
-static void child_run(int go, int err, pid_t parent, char *const *argv)
+static void child_run(int go, int err, pid_t parent, char *const *argv, char *const *env)
 {
 	sigset_t none;
 	char byte = 0; /* what the end of the pipe leaves */
@@ -114,6 +115,8 @@ static void child_run(int go, int err, pid_t parent, char *const *argv)
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, NULL, &none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	for (; env && *env; env++)
+		putenv(*env); /* one without '=' goes */
 	execvp("\001", argv); /* fails, after a search of the whole path */
 	if (write(err, &ready, sizeof(ready)) != sizeof(ready))
 		_exit(127);
@@ -153,7 +156,7 @@ static void child_wait_until_ready(struct k_child *c)
 		;
 }
 
-static int child_fork(struct k_child *c, char *const *argv, struct err *e)
+static int child_fork(struct k_child *c, char *const *argv, char *const *env, struct err *e)
 {
 	const pid_t parent = syscall(SYS_gettid) == getpid() ? getpid() : 0;
 	int go[2], err[2], rc = pipes_open(go, err, e);
@@ -163,7 +166,7 @@ static int child_fork(struct k_child *c, char *const *argv, struct err *e)
 	c->pid = fork();
 	if (c->pid == 0) {
 		close(go[1]);
-		child_run(go[0], err[1], parent, argv);
+		child_run(go[0], err[1], parent, argv, env);
 	}
 	close(go[0]);
 	close(err[1]);
@@ -183,10 +186,10 @@ static int child_fork(struct k_child *c, char *const *argv, struct err *e)
 int k_child_start_argv(char *const *argv, struct k_child *c, struct err *e)
 {
 	*c = (struct k_child){ .pid = -1, .pidfd = -1, .go_fd = -1, .err_fd = -1 };
-	return child_fork(c, argv, e);
+	return child_fork(c, argv, NULL, e);
 }
 
-int k_child_start(const char *cmd, struct k_child *c, struct err *e)
+int k_child_start(const char *cmd, char *const *env, struct k_child *c, struct err *e)
 {
 	struct arena a = { 0 };
 	char **argv;
@@ -195,7 +198,7 @@ int k_child_start(const char *cmd, struct k_child *c, struct err *e)
 	*c = (struct k_child){ .pid = -1, .pidfd = -1, .go_fd = -1, .err_fd = -1 };
 	rc = child_split(cmd, &a, &argv, e);
 	if (rc == 0)
-		rc = k_child_start_argv(argv, c, e);
+		rc = child_fork(c, argv, env, e);
 	arena_free(&a);
 	return rc;
 }

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -53,7 +54,7 @@ static void bad_quoting_is_refused(void **state)
 		struct k_child c;
 		struct err e = { 0 };
 
-		if (k_child_start(bad[i], &c, &e) != -TALLY_EINVAL)
+		if (k_child_start(bad[i], NULL, &c, &e) != -TALLY_EINVAL)
 			fail_msg("\"%s\" was taken", bad[i]);
 		assert_string_not_equal(e.text, "");
 	}
@@ -67,7 +68,7 @@ static int run(const char *cmd, int released)
 	struct pollfd p;
 	int status = -1;
 
-	assert_int_equal(k_child_start(cmd, &c, &e), 0);
+	assert_int_equal(k_child_start(cmd, NULL, &c, &e), 0);
 	assert_int_equal(k_child_status(&c, &status), 0);
 	p = (struct pollfd){ .fd = c.pidfd, .events = POLLIN };
 	assert_int_equal(poll(&p, 1, 0), 0);
@@ -80,6 +81,26 @@ static int run(const char *cmd, int released)
 	assert_int_equal(waitpid(c.pid, NULL, WNOHANG), -1);
 	k_child_kill(&c);
 	return status;
+}
+
+static void its_environment_has_what_is_set_and_not_what_is_to_go(void **state)
+{
+	static char kept[] = "TALLY_KEPT=a b", gone[] = "TALLY_GONE", again[] = "TALLY_KEPT=c";
+	char *const env[] = { kept, gone, again, NULL };
+	struct err e = { 0 };
+	struct k_child c;
+
+	(void)state;
+	setenv("TALLY_GONE", "1", 1);
+	assert_int_equal(k_child_start("sh -c 'test \"$TALLY_KEPT\" = c && test -z \"${TALLY_GONE+x}\"'", env, &c, &e),
+			 0);
+	assert_string_equal(getenv("TALLY_GONE"), "1");
+	assert_null(getenv("TALLY_KEPT"));
+	unsetenv("TALLY_GONE");
+	assert_int_equal(k_child_release(&c, &e), 0);
+	assert_int_equal(k_child_wait(&c, UINT64_MAX, NULL), 1);
+	assert_int_equal(c.status, 0);
+	k_child_kill(&c);
 }
 
 static void exit_code_is_the_status(void **state)
@@ -127,7 +148,7 @@ static void child_that_is_never_released_ends_with_us(void **state)
 	int status;
 
 	(void)state;
-	assert_int_equal(k_child_start("sleep 1000", &c, &e), 0);
+	assert_int_equal(k_child_start("sleep 1000", NULL, &c, &e), 0);
 	close(c.go_fd); /* as our death would */
 	c.go_fd = -1;
 	p = (struct pollfd){ .fd = c.pidfd, .events = POLLIN };
@@ -143,7 +164,7 @@ static void killed_child_is_reaped(void **state)
 	int status;
 
 	(void)state;
-	assert_int_equal(k_child_start("sleep 1000", &c, &e), 0);
+	assert_int_equal(k_child_start("sleep 1000", NULL, &c, &e), 0);
 	assert_int_equal(k_child_release(&c, &e), 0);
 	assert_int_equal(k_child_release(&c, &e), -TALLY_ESTATE);
 	k_child_kill(&c);
@@ -162,7 +183,7 @@ static void start_trapped(struct k_child *c, const char *action)
 
 	assert_int_equal(pipe(ready), 0);
 	snprintf(cmd, sizeof(cmd), "sh -c 'trap \"%s\" TERM; echo >&%d; while :; do :; done'", action, ready[1]);
-	assert_int_equal(k_child_start(cmd, c, &e), 0);
+	assert_int_equal(k_child_start(cmd, NULL, c, &e), 0);
 	assert_int_equal(k_child_release(c, &e), 0);
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	close(ready[0]);
@@ -186,7 +207,7 @@ static void child_that_is_ended_is_asked_and_then_made_to(void **state)
 	k_child_end(&c, long_enough);
 	assert_int_equal(k_child_status(&c, &status), 1);
 	assert_int_equal(status, 128 + SIGKILL);
-	assert_int_equal(k_child_start("sleep 1000", &c, &e), 0);
+	assert_int_equal(k_child_start("sleep 1000", NULL, &c, &e), 0);
 	k_child_end(&c, long_enough); /* never released: at once */
 	assert_int_equal(k_child_status(&c, &status), 1);
 	assert_int_equal(status, 128 + SIGKILL);
@@ -199,7 +220,7 @@ static void child_is_waited_for_until_it_ends_or_a_time_or_a_stop(void **state)
 	struct k_child c;
 
 	(void)state;
-	assert_int_equal(k_child_start("true", &c, &e), 0);
+	assert_int_equal(k_child_start("true", NULL, &c, &e), 0);
 	assert_int_equal(k_child_wait(&c, 0, NULL), 0);
 	assert_int_equal(k_child_wait(&c, UINT64_MAX, &stop), 0);
 	assert_int_equal(k_child_release(&c, &e), 0);
@@ -229,7 +250,7 @@ static void command_ends_when_its_tracer_is_killed(void **state)
 			dup2(pipes[1], 2);
 			close(pipes[0]);
 			close(pipes[1]);
-			if (k_child_start("sh -c 'echo; exec sleep 60'", &c, &e) < 0)
+			if (k_child_start("sh -c 'echo; exec sleep 60'", NULL, &c, &e) < 0)
 				_exit(1);
 			if (i % 6 > 1)
 				(void)k_child_hold(&c, K_HOLD_MAIN, &e);
@@ -289,7 +310,7 @@ static int run_held(const char *cmd, enum k_hold where, int released)
 	struct k_child c;
 	int status = -1;
 
-	assert_int_equal(k_child_start(cmd, &c, &e), 0);
+	assert_int_equal(k_child_start(cmd, NULL, &c, &e), 0);
 	if (k_child_hold(&c, where, &e) == -TALLY_EPERM) {
 		k_child_kill(&c);
 		print_message("skipped: %s\n", e.text);
@@ -326,7 +347,7 @@ static void command_that_is_held_can_be_killed(void **state)
 	struct k_child c;
 
 	(void)state;
-	assert_int_equal(k_child_start("sleep 1000", &c, &e), 0);
+	assert_int_equal(k_child_start("sleep 1000", NULL, &c, &e), 0);
 	if (k_child_hold(&c, K_HOLD_MAIN, &e) == -TALLY_EPERM) {
 		k_child_kill(&c);
 		print_message("skipped: %s\n", e.text);
@@ -370,7 +391,7 @@ static void child_has_made_its_preparations_when_it_has_started(void **state)
 		size_t n;
 		FILE *f;
 
-		assert_int_equal(k_child_start("true", &c, &e), 0);
+		assert_int_equal(k_child_start("true", NULL, &c, &e), 0);
 		snprintf(path, sizeof(path), "/proc/%d/status", (int)c.pid);
 		f = fopen(path, "r");
 		assert_non_null(f);
@@ -391,6 +412,7 @@ int main(void)
 		cmocka_unit_test(child_has_made_its_preparations_when_it_has_started),
 		cmocka_unit_test(words_are_split_as_a_shell_does),
 		cmocka_unit_test(bad_quoting_is_refused),
+		cmocka_unit_test(its_environment_has_what_is_set_and_not_what_is_to_go),
 		cmocka_unit_test(exit_code_is_the_status),
 		cmocka_unit_test(signal_is_128_and_its_number),
 		cmocka_unit_test(command_that_is_not_there_is_127),

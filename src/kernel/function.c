@@ -274,6 +274,6 @@ int k_functions_trial(struct k_types *t, enum k_functions wanted, struct err *wh
 			       strerror(-kprobe));
 	return err_set(why, TALLY_ENOTSUP,
 		       "probes at functions of the kernel require fentry (CONFIG_FUNCTION_TRACER) or kprobes "
-		       "(CONFIG_KPROBE_EVENTS), and this kernel has neither: %s, %s",
+		       "(CONFIG_KPROBE_EVENTS): this kernel refuses fentry (%s) and kprobes (%s)",
 		       strerror(no), strerror(-kprobe));
 }

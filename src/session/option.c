@@ -10,7 +10,7 @@
 
 #include "session/session_int.h"
 
-enum opt_type { OT_SIZE, OT_TIME, OT_NUMBER, OT_FLAG, OT_TEXT, OT_WORDS, OT_INERT, OT_LATER };
+enum opt_type { OT_SIZE, OT_TIME, OT_NUMBER, OT_FLAG, OT_TEXT, OT_WORDS, OT_INERT, OT_REFUSED };
 
 static const struct opt_row {
 	const char *name, *help;
@@ -110,6 +110,11 @@ static bool read_value(const struct opt_row *r, const char *s, uint64_t *ret)
 
 /* ---- one of a few words ---------------------------------------------------------- */
 
+static const char *const buffer_policies[] = { "ring", "fill", "switch" },
+			 *const buffer_sizings[] = { "auto", "manual" }, *const encodings[] = { "ascii", "utf8" },
+			 *const late_ways[] = { "dynamic", "static" },
+			 *const link_modes[] = { "dynamic", "kernel", "static" },
+			 *const link_types[] = { "dof", "elf" };
 static const char *const evaltimes[] = {
 	[EVAL_EXEC] = "exec", [EVAL_PREINIT] = "preinit", [EVAL_POSTINIT] = "postinit", [EVAL_MAIN] = "main"
 };
@@ -126,6 +131,14 @@ static const struct option_choice {
 	size_t nwords;
 	const char *words;
 } choices[] = {
+	/* without a meaning here; what none of them has is a mistake all the same */
+	{ OPT_bufpolicy, buffer_policies, COUNT(buffer_policies), "ring, fill or switch" },
+	{ OPT_bufresize, buffer_sizings, COUNT(buffer_sizings), "auto or manual" },
+	{ OPT_encoding, encodings, COUNT(encodings), "ascii or utf8" },
+	{ OPT_late, late_ways, COUNT(late_ways), "dynamic or static" },
+	{ OPT_linkmode, link_modes, COUNT(link_modes), "dynamic, kernel or static" },
+	{ OPT_linktype, link_types, COUNT(link_types), "dof or elf" },
+	/* by what they mean */
 	{ OPT_evaltime, evaltimes, COUNT(evaltimes), "exec, preinit, postinit or main" },
 	{ OPT_fbt, function_ways, COUNT(function_ways), "fentry or kprobe" },
 	{ OPT_demangle, demangle_ways, COUNT(demangle_ways), "on, off or short" },
@@ -178,12 +191,25 @@ static int option_refuse_unknown(const char *name, struct err *e, struct err *wh
 	size_t n = 0;
 
 	for (size_t i = 0; i < COUNT(rows); i++)
-		if (rows[i].type != OT_LATER)
+		if (rows[i].type != OT_REFUSED)
 			names[n++] = rows[i].name;
 	near = text_nearest(name, TEXT_NAMES(names, n));
 	if (near)
 		err_set(why, TALLY_EINVAL, "there is no option %s; did you mean %s?", name, near);
 	return err_set(e, TALLY_EINVAL, "Invalid option name");
+}
+
+/* Digits and a unit of that type, whether the number is in the option's range or not. */
+static bool option_has_number(const struct opt_row *r, const char *value)
+{
+	const size_t digits = strspn(value += *value == '-', "0123456789");
+	const struct unit *units = r->type == OT_SIZE ? size_units : time_units;
+	const size_t n = r->type == OT_SIZE ? COUNT(size_units) : r->type == OT_TIME ? COUNT(time_units) : 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (digits && !strcasecmp(value + digits, units[i].name))
+			return true;
+	return digits && !value[digits];
 }
 
 static int option_refuse_value(const struct opt_row *r, const char *value, struct err *e, struct err *why)
@@ -192,6 +218,12 @@ static int option_refuse_value(const struct opt_row *r, const char *value, struc
 		err_set(why, TALLY_EINVAL, "option %s takes a value: %s=VALUE", r->name, r->name);
 	else if (r->type == OT_FLAG)
 		err_set(why, TALLY_EINVAL, "option %s takes no value, or 0, 1, no, yes, off, on", r->name);
+	else if (!option_has_number(r, value))
+		err_set(why, TALLY_EINVAL, "option %s takes %s, not '%.60s'", r->name,
+			r->type == OT_SIZE ? "a number of bytes (512, 8k, 4m, 1g)" :
+			r->type == OT_TIME ? "a time (50ms, 1s) or a rate (10hz)" :
+					     "a number",
+			value);
 	else
 		err_set(why, TALLY_EINVAL, "option %s takes %llu to %llu%s", r->name, (unsigned long long)r->least,
 			(unsigned long long)r->most,
@@ -277,20 +309,23 @@ int options_set(struct options *o, const char *name, const char *value, struct e
 		i++;
 	if (i == COUNT(rows))
 		return option_refuse_unknown(name, e, why);
-	if (rows[i].type == OT_LATER) {
-		err_set(why, TALLY_EINVAL, "option %s is not supported yet", name);
-		return err_set(e, TALLY_EINVAL, "Invalid option name");
-	}
+	if (rows[i].type == OT_REFUSED)
+		return err_set(e, TALLY_EINVAL, "not supported: %s", rows[i].help);
+	for (size_t k = 0; k < COUNT(choices); k++)
+		if (choices[k].option == i && (!value || choice_find(&choices[k], value) < 0)) {
+			err_set(why, TALLY_EINVAL, "option %s takes %s", name, choices[k].words);
+			return err_set(e, TALLY_EINVAL, "Invalid value for specified option");
+		}
 	if (rows[i].type == OT_TEXT || rows[i].type == OT_WORDS) {
 		if (!value)
 			return option_refuse_value(&rows[i], value, e, why);
 		if (i == OPT_version && version_refused(value, e) < 0)
 			return -TALLY_EINVAL;
-		for (size_t k = 0; k < COUNT(choices); k++)
-			if (choices[k].option == i && choice_find(&choices[k], value) < 0) {
-				err_set(why, TALLY_EINVAL, "option %s takes %s", name, choices[k].words);
-				return err_set(e, TALLY_EINVAL, "Invalid value for specified option");
-			}
+		if ((i == OPT_setenv || i == OPT_unsetenv) &&
+		    (*value == '=' || (strchr(value, '=') != NULL) != (i == OPT_setenv))) {
+			err_set(why, TALLY_EINVAL, "option %s takes %s", name, i == OPT_setenv ? "NAME=VALUE" : "NAME");
+			return err_set(e, TALLY_EINVAL, "Invalid value for specified option");
+		}
 		return option_keep_text(o, (enum option)i, value) < 0 ? err_oom(e) : 0;
 	}
 	if ((i == OPT_iregs || i == OPT_tregs) && value && text_u64(value, &v) && v < rows[i].least)
@@ -331,7 +366,7 @@ int options_set_running(struct options *o, const char *name, const char *value, 
 
 	while (i < COUNT(rows) && strcmp(rows[i].name, name))
 		i++;
-	if (i < COUNT(rows) && rows[i].type != OT_LATER && !option_may_change(i))
+	if (i < COUNT(rows) && rows[i].type != OT_REFUSED && !option_may_change(i))
 		return err_set(e, TALLY_EINVAL, "Operation illegal when tracing is active");
 	return options_set(o, name, value, e, &why);
 }
@@ -339,7 +374,7 @@ int options_set_running(struct options *o, const char *name, const char *value, 
 bool tally_option(unsigned i, const char **name, const char **help)
 {
 	for (size_t k = 0; k < COUNT(rows); k++) {
-		if (rows[k].type == OT_LATER || i--)
+		if (rows[k].type == OT_REFUSED || i--)
 			continue;
 		*name = rows[k].name;
 		*help = rows[k].help;

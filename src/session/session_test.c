@@ -561,9 +561,10 @@ static void unknown_options_are_refused_by_name(void **state)
 	expect_error(&(struct ask){ .script = "BEGIN", .options = { "agsize=4k" } }, TALLY_EINVAL,
 		     "failed to set -x agsize: Invalid option name");
 	expect_error(&(struct ask){ .script = "BEGIN", .options = { "agghist" } }, TALLY_EINVAL,
-		     "failed to set -x agghist: Invalid option name");
+		     "failed to set -x agghist: not supported: quantize() and lquantize() draw bars; "
+		     "other aggregations are numbers");
 	expect_error(&(struct ask){ .script = "BEGIN", .options = { "aggpack" } }, TALLY_EINVAL,
-		     "failed to set -x aggpack: Invalid option name");
+		     "failed to set -x aggpack: not supported: a histogram has a line for each of its values");
 	expect_error(&(struct ask){ .script = "BEGIN", .options = { "strsize=many" } }, TALLY_EINVAL,
 		     "failed to set -x strsize: Invalid value for specified option");
 	expect_error(&(struct ask){ .script = "BEGIN", .options = { "strsize" } }, TALLY_EINVAL,
