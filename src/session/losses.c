@@ -311,6 +311,8 @@ void mappings_report(struct tally_trace *t)
 	report_nameless(t, sym_unread(t->sym), "file", "the file was changed or removed before it could be read");
 	report_nameless(t, sym_unreached(t->sym), "unreached",
 			"the process ended before the file could be reached under its root directory");
+	report_nameless(t, sym_overfull(t->sym), "names",
+			"the file has more functions, or names of them, than are kept");
 	report_nameless(t, sym_ambiguous(t->sym), "perfmap",
 			"the perf map gives it several names, or is of several processes");
 }

@@ -69,7 +69,7 @@ static int code_take_functions(struct code *c)
 		const struct sym *s = &c->o.t.v[i];
 		uint64_t offset;
 
-		if (s->rank & RANK_NOTYPE || !code_offset(c, s->start, true, &offset))
+		if (!s->name || s->rank & RANK_NOTYPE || !code_offset(c, s->start, true, &offset))
 			continue;
 		c->func[n++] = (struct sym_func){ .name = s->name,
 						  .addr = s->start,
@@ -82,8 +82,8 @@ static int code_take_functions(struct code *c)
 			c->func[kept++] = c->func[i];
 		else if (!c->func[kept - 1].size)
 			c->func[kept - 1].size = c->func[i].size;
-	/* What has no size reaches to the next. */
-	for (uint32_t i = kept; i-- > 0;)
+	/* What has no size reaches to the next, if that is there. */
+	for (uint32_t i = c->o.t.incomplete ? 0 : kept; i-- > 0;)
 		if (!c->func[i].size && i + 1 < kept)
 			c->func[i].size = c->func[i].addr == c->func[i + 1].addr ?
 						  c->func[i + 1].size :

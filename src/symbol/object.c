@@ -14,6 +14,10 @@
  * Names of functions are read at once, those of variables (which most scripts never ask for) when the first is wanted.
  * Symbols come from .symtab and .dynsym together; a file without .symtab may
  * have one in .gnu_debugdata, or in a separate file (debugfile.c).
+ *
+ * There are bounds to how many symbols and how much text are kept, and the largest programs meet them. A symbol beside which others may be
+ * missing must not take their place: one whose name is not kept still says where it lies, and one without a size is the name of its start
+ * alone when not every symbol is there, be it that they were too many or that the file has only those that others link to.
  */
 #include <gelf.h>
 #include <string.h>
@@ -21,8 +25,6 @@
 
 #include "symbol/symbol_int.h"
 
-#define SYMBOLS_MOST (8u << 20)
-#define NAMES_BYTES_MOST (512u << 20)
 #define SECTION_BYTES_MOST (1u << 30)
 #define NOTE_BYTES_MOST 65536u
 
@@ -192,6 +194,14 @@ static unsigned rank_of(const GElf_Sym *s)
 	}
 }
 
+/* NULL: no memory or a limit. */
+static const char *keep_name(struct object *o, const char *name)
+{
+	const size_t most = o->names_most ? o->names_most : NAMES_BYTES_MOST, n = strcspn(name, "@");
+
+	return o->names.bytes + n < most ? names_add(&o->names, name, n) : NULL;
+}
+
 /* False: no memory or a limit; what was taken so far is kept. */
 static bool take_symbol(struct reader *r, const GElf_Sym *s, const char *name)
 {
@@ -205,14 +215,14 @@ static bool take_symbol(struct reader *r, const GElf_Sym *s, const char *name)
 		return true;
 	if (!in_section(r, s->st_shndx, to.start) || (type == STT_NOTYPE && is_label(name)))
 		return true;
-	if (r->to->n >= SYMBOLS_MOST || r->o->names.bytes >= NAMES_BYTES_MOST)
+	if (r->to->n >= (r->o->symbols_most ? r->o->symbols_most : SYMBOLS_MOST))
 		return false;
 	to.rank = (uint8_t)(rank | (s->st_size ? 0 : RANK_NOSIZE) | (type == STT_NOTYPE ? RANK_NOTYPE : 0));
 	to.end = r->end;
 	if (s->st_size && s->st_size < r->end - to.start)
 		to.end = to.start + s->st_size;
-	to.name = names_add(&r->o->names, name, strcspn(name, "@"));
-	return to.name && table_add(r->to, &to);
+	to.name = keep_name(r->o, name);
+	return table_add(r->to, &to);
 }
 
 /* Whether there were symbols to look at. */
@@ -223,19 +233,18 @@ static bool take_table(struct reader *r, Elf_Scn *scn, const GElf_Shdr *sh)
 	size_t n = d && entsize ? d->d_size / entsize : 0;
 	GElf_Sym s;
 
-	for (size_t i = 1; i < n && i < (size_t)INT32_MAX && gelf_getsym(d, (int)i, &s); i++)
-		if (!take_symbol(r, &s, elf_strptr(r->e, sh->sh_link, s.st_name)))
-			break;
+	for (size_t i = 1; i < n && !r->to->overfull && i < (size_t)INT32_MAX && gelf_getsym(d, (int)i, &s); i++)
+		r->to->overfull = !take_symbol(r, &s, elf_strptr(r->e, sh->sh_link, s.st_name));
 	return n > 1;
 }
 
 /* libelf holds every section it was asked for in memory until the end. */
-static bool is_table(const struct reader *r, const GElf_Shdr *sh, uint32_t type)
+static bool is_small(const struct reader *r, const GElf_Shdr *sh)
 {
 	Elf_Scn *names = elf_getscn(r->e, sh->sh_link);
 	GElf_Shdr text;
 
-	return sh->sh_type == type && sh->sh_size <= SECTION_BYTES_MOST && names && gelf_getshdr(names, &text) &&
+	return sh->sh_size <= SECTION_BYTES_MOST && names && gelf_getshdr(names, &text) &&
 	       text.sh_size <= SECTION_BYTES_MOST;
 }
 
@@ -245,9 +254,13 @@ static bool take_first(struct reader *r, uint32_t type)
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
 
-	while ((scn = elf_nextscn(r->e, scn)))
-		if (gelf_getshdr(scn, &sh) && is_table(r, &sh, type))
+	while ((scn = elf_nextscn(r->e, scn))) {
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type != type)
+			continue;
+		if (is_small(r, &sh))
 			return take_table(r, scn, &sh);
+		r->to->overfull = true;
+	}
 	return false;
 }
 
@@ -283,14 +296,16 @@ static bool take_debugdata(struct reader *r)
 }
 
 /* What was stripped off, where it is kept in a file of its own. */
-static void take_separate(struct reader *r, const struct object_bytes *of)
+static bool take_separate(struct reader *r, const struct object_bytes *of)
 {
 	struct object_bytes b = { .fd = debugfile_open(r->e, r->o, of) };
+	bool took;
 
 	if (b.fd < 0)
-		return;
-	take_other(r, &b);
+		return false;
+	took = take_other(r, &b);
 	close(b.fd);
+	return took;
 }
 
 int object_debug_file(const struct object *o, const struct object_bytes *b)
@@ -318,8 +333,7 @@ static int object_take(struct object *o, const struct object_bytes *b, struct ta
 	if (gelf_getehdr(r.e, &eh) && eh.e_machine == EM_ARM)
 		r.mask = ~1ULL;
 	take_tables(&r);
-	if (!r.symtab && (to != &o->t || !take_debugdata(&r)))
-		take_separate(&r, b);
+	to->incomplete = (!r.symtab && (to != &o->t || !take_debugdata(&r)) && !take_separate(&r, b)) || to->overfull;
 	elf_end(r.e);
 	return 0;
 }

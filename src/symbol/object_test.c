@@ -133,6 +133,70 @@ static void variables_are_taken_when_asked_for_and_nothing_else(void **state)
 	mem_free(f);
 }
 
+/* As in a program of 5.4 million functions: frame_dummy has no size, and the functions behind it come last in the table. */
+static void what_is_not_kept_has_no_neighbours_name(void **state)
+{
+	static const struct {
+		uint32_t symbols;
+		size_t bytes;
+	} bound[] = { { 2, 0 }, { 0, sizeof("frame_dummy") + sizeof("far") }, { 3, 0 } };
+	struct small *f = small_new();
+	struct object_bytes b = { .fd = -1, .p = f, .n = sizeof(*f) };
+
+	(void)state;
+	small_add(f, "frame_dummy", 0x1000, 0, STB_LOCAL, STT_FUNC, S_TEXT);
+	small_add(f, "far", 0x1080, 0x10, STB_GLOBAL, STT_FUNC, S_TEXT);
+	small_add(f, "near", 0x1010, 0x10, STB_GLOBAL, STT_FUNC, S_TEXT);
+	for (size_t i = 0; i < COUNT(bound); i++) {
+		struct object o = { .symbols_most = bound[i].symbols, .names_most = bound[i].bytes };
+		const struct sym *s;
+
+		assert_int_equal(object_ident(&o, &b), 0);
+		assert_int_equal(object_symbols(&o, &b), 0);
+		assert_string_equal(at(&o, 0x1000), "frame_dummy");
+		assert_string_equal(at(&o, 0x108f), "far");
+		s = table_find(&o.t, 0x1018);
+		if (i == 0) {
+			assert_null(s);
+			assert_true(o.t.overfull);
+			assert_string_equal(at(&o, 0x1001), "-");
+		} else if (i == 1) { /* it lies there, without its name */
+			assert_int_equal(s->start, 0x1010);
+			assert_null(s->name);
+			assert_string_equal(at(&o, 0x100f), "frame_dummy");
+			assert_null(table_find(&o.t, 0x1020));
+		} else {
+			assert_string_equal(s->name, "near");
+			assert_false(o.t.overfull);
+			assert_string_equal(at(&o, 0x100f), "frame_dummy");
+		}
+		object_free(&o);
+	}
+	mem_free(f);
+}
+
+/* What others link to is not all that is there. */
+static void a_function_without_a_size_reaches_nowhere_in_a_stripped_file(void **state)
+{
+	struct small *f = small_new();
+	struct object o;
+
+	(void)state;
+	small_add(f, "by_hand", 0x1000, 0, STB_GLOBAL, STT_FUNC, S_TEXT);
+	small_add(f, "sized", 0x1040, 0x10, STB_GLOBAL, STT_FUNC, S_TEXT);
+	assert_int_equal(read_small(&o, f, sizeof(*f)), 0);
+	assert_string_equal(at(&o, 0x103f), "by_hand");
+	object_free(&o);
+	f->sh[S_SYMTAB].sh_type = SHT_DYNSYM;
+	assert_int_equal(read_small(&o, f, sizeof(*f)), 0);
+	assert_string_equal(at(&o, 0x1000), "by_hand");
+	assert_string_equal(at(&o, 0x1001), "-");
+	assert_string_equal(at(&o, 0x104f), "sized");
+	assert_false(o.t.overfull);
+	object_free(&o);
+	mem_free(f);
+}
+
 static void functions_are_taken_and_nothing_else(void **state)
 {
 	struct small *f = small_new();
@@ -368,6 +432,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_are_taken_and_nothing_else),
+		cmocka_unit_test(what_is_not_kept_has_no_neighbours_name),
+		cmocka_unit_test(a_function_without_a_size_reaches_nowhere_in_a_stripped_file),
 		cmocka_unit_test(variables_are_taken_when_asked_for_and_nothing_else),
 		cmocka_unit_test(an_offset_in_the_file_becomes_an_address_of_the_file),
 		cmocka_unit_test(what_is_not_a_program_is_refused),

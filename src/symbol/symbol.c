@@ -32,9 +32,9 @@ struct symbols {
 	struct map demangled; /* names as they are shown, by the text in memory that they were made of */
 	struct names demangled_names;
 	uint64_t lost;
-	/* each address whose mapping is gone or forgotten, whose file is not what it was or could not be reached, or
+	/* each address whose mapping is gone or forgotten, whose file is not what it was or could not be reached or has too many names, or
 	 * whose perf map is not clear */
-	struct map gone, forgotten, unread, unreached, ambiguous;
+	struct map gone, forgotten, unread, unreached, overfull, ambiguous;
 	struct forked {
 		uint32_t pid, ppid, tid;
 	} forked[FORKS_MOST]; /* the last nforks, in turn */
@@ -64,6 +64,7 @@ void sym_close(struct symbols *s)
 	map_free(&s->forgotten);
 	map_free(&s->unread);
 	map_free(&s->unreached);
+	map_free(&s->overfull);
 	map_free(&s->ambiguous);
 	table_free(&s->kernel);
 	names_free(&s->kernel_names);
@@ -349,6 +350,11 @@ uint64_t sym_unreached(const struct symbols *s)
 	return s->unreached.n;
 }
 
+uint64_t sym_overfull(const struct symbols *s)
+{
+	return s->overfull.n;
+}
+
 uint64_t sym_ambiguous(const struct symbols *s)
 {
 	return s->ambiguous.n;
@@ -398,11 +404,23 @@ static void name_in_jit(struct symbols *s, const struct place *seen, uint64_t ad
 	ret->file_id = (1ULL << 63) | pid;
 }
 
+/* What the file calls the address (NULL: its names are not known). */
+static void name_in_table(const struct table *t, uint64_t vaddr, struct sym_name *ret)
+{
+	const struct sym *sym = t ? table_find(t, vaddr) : NULL;
+	const bool named = sym && sym->name;
+
+	ret->name = named ? sym->name : NULL;
+	ret->start = named ? sym->start : vaddr;
+	ret->offset = vaddr - (named ? sym->start : 0);
+	if (t && !named && (sym || t->overfull))
+		ret->unread = SYM_OVERFULL;
+}
+
 static void name_in_file(const struct place *at, const struct content *c, uint64_t addr, struct sym_name *ret)
 {
 	const struct mapping *m = at->m;
 	const struct object *o = c ? c->object : NULL;
-	const struct sym *sym = NULL;
 	uint64_t where = addr - m->start + m->pgoff;
 
 	ret->mod = m->file->memory && c && c->memory_mod ? c->memory_mod : m->file->mod;
@@ -411,11 +429,7 @@ static void name_in_file(const struct place *at, const struct content *c, uint64
 	/* A 32-bit process has another vdso than we. */
 	if (m->file->vdso && sizeof(void *) == 8 && m->end <= UINT32_MAX)
 		o = NULL;
-	if (o && object_vaddr(o, where, &where))
-		sym = table_find(&o->t, where);
-	ret->offset = sym ? where - sym->start : where;
-	ret->name = sym ? sym->name : NULL;
-	ret->start = sym ? sym->start : where;
+	name_in_table(o && object_vaddr(o, where, &where) ? &o->t : NULL, where, ret);
 	ret->file = m->file;
 	ret->content = o ? c : NULL;
 	ret->vaddr = where;
@@ -435,8 +449,6 @@ static bool name_variable(struct symbols *s, const struct space *sp, uint64_t ad
 	for (uint32_t i = 0; i < n; i++) {
 		struct place at = { .since_ns = UINT64_MAX, .until_ns = UINT64_MAX };
 		const struct content *c = NULL;
-		const struct table *variables;
-		const struct sym *sym;
 
 		if (generation_ns)
 			(void)spaces_seen(&s->spaces, pid, near[i], generation_ns, &at);
@@ -449,14 +461,10 @@ static bool name_variable(struct symbols *s, const struct space *sp, uint64_t ad
 		vaddr = addr - at.m->start + base;
 		if (!object_holds_data(c->object, vaddr))
 			continue;
-		variables = files_variables(&s->files, at.m->file, c);
-		sym = variables ? table_find(variables, vaddr) : NULL;
 		*ret = (struct sym_name){ .mod = at.m->file->memory && c->memory_mod ? c->memory_mod : at.m->file->mod,
-					  .name = sym ? sym->name : NULL,
-					  .offset = sym ? vaddr - sym->start : vaddr,
-					  .start = sym ? sym->start : vaddr,
 					  .file_id = c->id,
 					  .path = at.m->file->path };
+		name_in_table(files_variables(&s->files, at.m->file, c), vaddr, ret);
 		return true;
 	}
 	return false;
@@ -537,6 +545,8 @@ void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generatio
 {
 	*ret = (struct sym_name){ 0 };
 	symbol_find_user(s, pid, addr, generation_ns, ret);
+	if (ret->unread == SYM_OVERFULL)
+		note_unknown(&s->overfull, pid, addr, generation_ns);
 	if (ret->name)
 		ret->name = symbol_demangled(s, ret->name);
 }
@@ -566,6 +576,9 @@ static void symbol_put_reason(const struct sym_name *n, struct buf *to)
 		break;
 	case SYM_AMBIGUOUS:
 		buf_puts(to, " [map ambiguous]");
+		break;
+	case SYM_OVERFULL:
+		buf_puts(to, " [too many names]");
 		break;
 	case SYM_GONE: /* two files of one name are two */
 	case SYM_UNREACHED:

@@ -94,6 +94,7 @@ enum sym_unread {
 	SYM_GONE,      /* it was gone before it could be opened */
 	SYM_UNREACHED, /* the process had ended, and with it the way to its root directory */
 	SYM_AMBIGUOUS, /* the perf map has several, or lines of several processes */
+	SYM_OVERFULL,  /* the file has more than are kept */
 };
 /* Reads kallsyms on first use. */
 void sym_kernel(struct symbols *s, uint64_t addr, struct sym_name *ret);
@@ -124,6 +125,7 @@ uint64_t sym_gone(const struct symbols *s);      /* addresses whose mapping was 
 uint64_t sym_forgotten(const struct symbols *s); /* and whose mapping was seen, but is no longer kept */
 uint64_t sym_unread(const struct symbols *s);    /* and whose file was not what it had been, or not there */
 uint64_t sym_unreached(const struct symbols *s); /* and whose file was not to be found without its process */
+uint64_t sym_overfull(const struct symbols *s);  /* and whose file has more names than are kept */
 uint64_t sym_ambiguous(const struct symbols *s); /* to which the perf map gave no certain name */
 
 #endif

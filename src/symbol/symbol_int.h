@@ -42,15 +42,17 @@ enum {
 };
 struct sym {
 	uint64_t start, end;
-	const char *name;
-	uint32_t link; /* until built: greater is newer; then: who
+	const char *name; /* NULL: it has one, which is not kept */
+	uint32_t link;    /* until built: greater is newer; then: who
 						       * encloses it, + 1, or 0 */
-	uint16_t mod;  /* kernel: which module */
+	uint16_t mod;     /* kernel: which module */
 	uint8_t rank;
 };
 struct table {
 	struct sym *v;
 	uint32_t n, cap;
+	bool incomplete; /* there may be symbols that are not in it */
+	bool overfull;   /* since there were more than are kept */
 };
 bool table_add(struct table *t, const struct sym *s); /* false: no memory */
 void table_sort(struct table *t);                     /* by start, and by link where that is the same */
@@ -82,7 +84,11 @@ struct object {
 	struct table variables; /* read when the first is asked for */
 	bool variables_tried;
 	struct names names;
+	uint32_t symbols_most; /* of a table; 0: SYMBOLS_MOST */
+	size_t names_most;     /* bytes; 0: NAMES_BYTES_MOST */
 };
+#define SYMBOLS_MOST (8u << 20)
+#define NAMES_BYTES_MOST (1u << 30)
 /* 0; -TALLY_ECORRUPT: not an executable or a shared library. */
 /* _ident: loads and build id; _symbols: the table (none is fine). */
 int object_ident(struct object *o, const struct object_bytes *b);

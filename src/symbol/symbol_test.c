@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,6 +262,60 @@ static void another_file_under_the_same_path_lends_no_names(void **state)
 	assert_string_equal(n.mod, "other");
 	assert_null(n.name);
 	assert_int_equal(n.offset, MARKER - t.addr + t.pgoff);
+	unlink(path);
+	rmdir(dir);
+	sym_close(s);
+}
+
+/* Gives the names of the file's full symbol table two GiB, nearly all of them a hole. */
+static void names_inflate(const char *path)
+{
+	const int fd = open(path, O_RDWR);
+	const uint64_t hole = 2ull << 30;
+	ElfW(Shdr) sh, names;
+	struct stat st;
+	ElfW(Ehdr) eh;
+	int found = 0;
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(pread(fd, &eh, sizeof(eh), 0), sizeof(eh));
+	for (int i = 0; i < eh.e_shnum; i++) {
+		assert_int_equal(pread(fd, &sh, sizeof(sh), (off_t)(eh.e_shoff + (size_t)i * sizeof(sh))), sizeof(sh));
+		if (sh.sh_type != SHT_SYMTAB)
+			continue;
+		const off_t at = (off_t)(eh.e_shoff + sh.sh_link * sizeof(names));
+
+		assert_int_equal(pread(fd, &names, sizeof(names), at), sizeof(names));
+		names.sh_size = hole;
+		assert_int_equal(pwrite(fd, &names, sizeof(names), at), sizeof(names));
+		found++;
+	}
+	assert_int_equal(found, 1);
+	assert_int_equal(ftruncate(fd, st.st_size + (off_t)hole), 0);
+	close(fd);
+}
+
+static void a_file_with_more_names_than_are_kept_says_so_and_each_address_counts_once(void **state)
+{
+	char dir[] = "/tmp/tally-symbol.XXXXXX", path[64], want[128];
+	struct symbols *s = symbols_open();
+	struct sym_name n;
+	struct k_task t;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/large", dir);
+	copy_self(path);
+	names_inflate(path);
+	t = text_of(path, NOBODY);
+	sym_task(s, &t);
+	for (int i = 0; i < 3; i++)
+		sym_user(s, NOBODY, MARKER, 0, &n);
+	assert_null(n.name);
+	snprintf(want, sizeof(want), "large`0x%llx [too many names]", (unsigned long long)n.offset);
+	assert_text(&n, MARKER, true, want);
+	assert_int_equal(sym_overfull(s), 1);
 	unlink(path);
 	rmdir(dir);
 	sym_close(s);
@@ -734,6 +789,7 @@ int main(void)
 		cmocka_unit_test(a_forked_child_has_its_parents_names_until_it_execs),
 		cmocka_unit_test(a_file_that_was_deleted_since_keeps_its_names),
 		cmocka_unit_test(another_file_under_the_same_path_lends_no_names),
+		cmocka_unit_test(a_file_with_more_names_than_are_kept_says_so_and_each_address_counts_once),
 		cmocka_unit_test(two_copies_of_a_program_are_one_to_merge),
 		cmocka_unit_test(memory_files_of_one_name_are_apart_unless_they_hold_the_same),
 		cmocka_unit_test(descriptors_are_bounded_and_files_beyond_are_opened_when_asked_for),

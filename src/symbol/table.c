@@ -10,7 +10,8 @@
  *
  * A symbol without a size reaches to the next one, and never past the limit
  * that its maker gave it in `end`.  Inside of a sized function it is only a
- * label, and is dropped.
+ * label, and is dropped.  Where the next one may be missing, nobody knows how
+ * far it reaches: then it is the name of its start alone.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,8 @@ static bool is_better(const struct sym *x, const struct sym *y)
 		return x->rank < y->rank;
 	if (x->link != y->link)
 		return x->link > y->link;
+	if (!x->name || !y->name)
+		return x->name && !y->name;
 	a = strspn(x->name, "_");
 	b = strspn(y->name, "_");
 	return a != b ? a < b : strcmp(x->name, y->name) < 0;
@@ -146,8 +149,17 @@ static void table_settle(struct table *t)
 	}
 }
 
+static void table_confine(struct table *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->v[i].rank & RANK_NOSIZE)
+			t->v[i].end = t->v[i].start + 1;
+}
+
 void table_build(struct table *t)
 {
+	if (t->incomplete)
+		table_confine(t);
 	table_sort(t);
 	table_thin(t);
 	table_settle(t);
