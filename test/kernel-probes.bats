@@ -199,12 +199,18 @@ done $(((s2 - s + v2 - v) * 512))" ] || { echo "$output; the device: $r $s $w $v
   has 'proc: no probe "exti"; did you mean exit?'
 }
 
-@test "an argument that differs among the probes of a clause is refused, its condition is not" {
+@test "an argument that differs among the probes of a description is refused, its condition is not; descriptions of a clause have each its own" {
   needs_types
-  run trace -n 'proc:::create, proc:::exit { trace(arg0); }'
+  run trace -n 'proc:::e* { trace(arg0); }'
   [ "$status" -eq 1 ]
-  has "arg0 is not the same thing in all probes"
+  has "arg0 is not the same thing in all probes of proc:::e*"
   trace -e -n 'proc:::, sched::: { @[probename] = count(); }'
+  run trace -x aggsortkey -c "$PROGS/tasks" \
+    -n 'proc:::create, proc:::exit /pid == $target || ppid == $target/ { @[probename, probename == "exit" ? (int)arg0 : arg0 != 0] = count(); }' \
+    -n 'END { printa("%s %d %@d\n", @); }'
+  said 0 "create 1 20
+exit 1 14
+exit 2 7"
 }
 
 @test "-lv tells arguments as D documents them" {

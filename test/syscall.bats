@@ -163,13 +163,18 @@ syscall vmlinux getppid return" ]
   has "0 250000000"
 }
 
-@test "calls share a clause that names what is the same in all, and no other" {
+@test "a description of calls names what is the same in all, and no other; each description of a clause has its own" {
   needs_bpf
   run "$TALLY" trace -en 'syscall::read:entry, syscall::write:entry { trace(args[2]); }'
   said 0 ""
-  run "$TALLY" trace -en 'syscall::read:entry, syscall::openat:entry { trace(args[0]); }'
+  run "$TALLY" trace -en 'syscall::[ro]*e*:entry { trace(args[0]); }'
   [ "$status" -eq 1 ]
   has "matches an unstable set of probes"
+  run "$TALLY" trace -qn 'syscall::read:entry, syscall::openat:entry, syscall::write:entry /pid == $target/ { @[probefunc, sizeof(args[0])] = count(); }' \
+    -n 'END { printa("%s %d\n", @); }' -c 'cat /etc/hostname'
+  [ "$status" -eq 0 ]
+  has "openat 4"
+  has "read 4"
   run "$TALLY" trace -en 'syscall::sync:entry { trace(args[0]); }'
   [ "$status" -eq 1 ]
   has "index 0 is out of range for syscall::sync:entry args[ ]"

@@ -2,6 +2,7 @@
 # Scripts in the shapes in which collections of D scripts have them (reports by process, snoopers, distributions, times between two probes): that they
 # compile as they stand, and what they say of programs of known numbers.  `#pragma`, comments, inline constants and columns are as such scripts have them.
 
+bats_require_minimum_version 1.5.0
 load common
 
 # toolkit OPTION... <SCRIPT: runs it as a script of its own, under the name dtrace; what it prints, without blank lines and double blanks.
@@ -443,6 +444,106 @@ dtrace:::END { printf("kept %d\n", kept); }
 D
   line 'calls errno 2'
   line 'kept [5-9]'
+}
+
+@test "segments of both directions in one clause, with their flags, and the state and window of who sends" {
+  needs_types
+  toolkit -c "$PROGS/packets connect" <<'D'
+#pragma D option quiet
+#pragma D option switchrate=10hz
+dtrace:::BEGIN { printf("%-3s %15s:%-5s    %15s:%-5s %6s %s\n", "CPU", "LADDR", "LPORT", "RADDR", "RPORT", "BYTES", "FLAGS"); }
+tcp:::send /pid == $target/
+{
+	this->length = args[2]->ip_plength - args[4]->tcp_offset;
+	printf("%-3d %15s:%-5d -> %15s:%-5d %6d (", cpu, args[2]->ip_saddr, args[4]->tcp_sport, args[2]->ip_daddr,
+	    args[4]->tcp_dport, this->length);
+	@window[tcp_state_string[args[3]->tcps_state], args[3]->tcps_local, args[3]->tcps_snxt == args[4]->tcp_seq + this->length] = count();
+}
+tcp:::receive /pid == $target/
+{
+	this->length = args[2]->ip_plength - args[4]->tcp_offset;
+	printf("%-3d %15s:%-5d <- %15s:%-5d %6d (", cpu, args[2]->ip_daddr, args[4]->tcp_dport, args[2]->ip_saddr,
+	    args[4]->tcp_sport, this->length);
+}
+tcp:::send, tcp:::receive
+/pid == $target/
+{
+	printf("%s", args[4]->tcp_flags & TH_SYN ? "SYN|" : "");
+	printf("%s", args[4]->tcp_flags & TH_RST ? "RST|" : "");
+	printf("%s", args[4]->tcp_flags & TH_ACK ? "ACK|" : "");
+	printf("\b)\n");
+	@flags[probename, args[4]->tcp_flags & (TH_SYN | TH_RST | TH_ACK)] = count();
+}
+ip:::send, ip:::receive
+/pid == $target/
+{
+	@proto[args[2]->ip_saddr, args[2]->ip_daddr, args[2]->ip_ver == 4 ? args[4]->ipv4_protostr : args[5]->ipv6_nextstr] = count();
+}
+dtrace:::END { printa("%s %d %@d\n", @flags); printa("proto %s %s %s %@d\n", @proto); printa("from %s %d %d %@d\n", @window); }
+D
+  line 'send 2 6' # 5 connections and one that is refused ask, 5 are answered, and one is not
+  line 'receive 2 6'
+  line 'send 18 5'
+  line 'receive 18 5'
+  line 'receive 20 1'
+  [ "$(grep -c ' -> .*(SYN|' <<<"$output")" -eq 11 ]
+  [ "$(grep -c ' <- .*(SYN|' <<<"$output")" -eq 11 ]
+  line 'from state-syn-sent 1 [01] 6'
+  line 'from state-established 1 1 [0-9]+'
+  line "proto 127.0.0.1 127.0.0.1 TCP $((2 * $(grep -c ' -> ' <<<"$output")))"
+}
+
+@test "changes of TCP states by name" {
+  needs_types
+  toolkit -c "$PROGS/packets connect" <<'D'
+#pragma D option quiet
+tcp:::state-change /pid == $target && args[3]->tcps_state != TCP_STATE_CLOSED && args[3]->tcps_local/
+{
+	@[tcp_state_string[args[5]->tcps_state], tcp_state_string[args[3]->tcps_state]] = count();
+}
+tcp:::connect-established, tcp:::accept-established, tcp:::connect-refused /pid == $target/ { @ends[probename, args[3]->tcps_raddr] = count(); }
+dtrace:::END { printa("%s %s %@d\n", @); printa("%s %s %@d\n", @ends); }
+D
+  line 'state-closed state-syn-sent 6'
+  line 'state-syn-sent state-established 5'
+  line 'state-listen state-syn-received 5'
+  line 'connect-refused 127.0.0.1 1'
+  line 'accept-established 127.0.0.1 5'
+}
+
+@test "signals that are sent, with the name of who gets them where its arguments can't be read" {
+  needs_types
+  toolkit -c "$PROGS/tasks" <<'D'
+#pragma D option quiet
+dtrace:::BEGIN { printf("%6s %-14s %6s %-14s %3s\n", "SPID", "SENDER", "RPID", "RECEIVER", "SIG"); }
+proc:::signal-send
+/ppid == $target && args[2] == SIGCHLD/
+{
+	@[execname, args[1]->pr_psargs, args[1]->pr_pid == $target, stringof(args[1]->pr_fname)] = count();
+}
+dtrace:::ERROR { @errors = count(); }
+dtrace:::END { printa("%s %s %d %s %@d\n", @); printa("errors %@d\n", @errors); }
+D
+  line 'tasks tasks 1 tasks 20'
+  run ! grep -q errors <<<"$output"
+}
+
+@test "scheduling classes as ps(1) prints them, and the CPU that a thread is bound to" {
+  needs_types
+  command -v chrt >/dev/null && command -v taskset >/dev/null || skip "no chrt or taskset (util-linux)"
+  for class in other:TS fifo:FF rr:RR batch:B idle:IDL; do
+    priority=0
+    [[ $class != [fr]* ]] || priority=1
+    toolkit -x evaltime=exec -c "chrt --${class%:*} $priority taskset -c 0 true" <<'D'
+#pragma D option quiet
+syscall::exit_group:entry /pid == $target/
+{
+	printf("class %s bound %d of %d, set %d\n", stringof(curlwpsinfo->pr_clname), curlwpsinfo->pr_bindpro,
+	    curlwpsinfo->pr_onpro, curlwpsinfo->pr_bindpset);
+}
+D
+    line "class ${class#*:} bound 0 of 0, set 0"
+  done
 }
 
 @test "a structure of another kernel is refused with its member's name and line" {

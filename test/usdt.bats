@@ -144,7 +144,7 @@ D
   said 0 "42 255"
 }
 
-@test "args[] that a provider definition has not, or that differ between the probes of a clause, are refused" {
+@test "args[] that a provider definition has not, or that differ between the probes of a description, are refused" {
   needs_uprobes
   build_typed
   refused() { # clause, words
@@ -153,8 +153,10 @@ D
     [ "$status" -eq 1 ] && [[ "$output" == *"$2"* ]] || { echo "$1: $output"; return 1; }
   }
   refused 'myapp$target:::req-in { trace(args[7]); }' 'line 10: index 7 is out of range for myapp:::req-in args[ ]: its definition has 7'
-  refused 'myapp$target:::req-in, myapp$target:::plain { trace(args[0]); }' 'args[0] is not the same thing in all probes of'
+  refused 'myapp$target::: { trace(args[0]); }' 'args[0] is not the same thing in all probes of'
   refused 'myapp$target:::req-in { trace(args[1]->ri_x); }' 'ri_x is not a member of'
+  run trace -c ./app -n 'myapp$target:::req-in, myapp$target:::plain { trace(args[0]); }' -s typed.d
+  said 0 "tee65535"
 }
 
 @test "an is-enabled macro is true while somebody traces that probe, and only then" {

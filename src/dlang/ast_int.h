@@ -340,16 +340,20 @@ struct d_desc {
 	uint32_t line;
 	const char *text; /* as written */
 	struct d_probedesc d;
-	uint32_t id; /* a probe id instead of a description, or 0 */
+	uint32_t id;      /* a probe id instead of a description, or 0 */
+	uint32_t nprobes; /* after bind: how many probes the clause has by this one and those in front of it */
 	struct d_desc *next;
 };
+
+struct parser;
 
 struct d_clausenode {
 	uint32_t line, source;
 	const char *text;    /* d_clause.desc */
 	const char *comment; /* that stands directly in front of it, as one line, or "" */
 	struct d_desc *descs;
-	struct d_node *pred; /* a scalar, or NULL */
+	const struct parser *body; /* where what stands behind several descriptions begins, or NULL */
+	struct d_node *pred;       /* a scalar, or NULL */
 	struct d_stmt *stmts;
 	bool is_default, of_library;          /* a library's clause is looked at, and fires nothing */
 	uint32_t *probes, nprobes, capprobes; /* after bind. Without any: unlinked after type */

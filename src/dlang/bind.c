@@ -12,6 +12,7 @@
 #include "dlang/parse_int.h"
 #include "dlang/type_int.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,10 +116,86 @@ static int bind_descs(struct d_unit *u, struct d_clausenode *c)
 {
 	struct map seen = { 0 };
 	int rc = 0;
-	for (const struct d_desc *d = c->descs; d != NULL && rc == 0; d = d->next)
+	for (struct d_desc *d = c->descs; d != NULL && rc == 0; d = d->next) {
 		rc = bind_desc(u, c, d, &seen);
+		d->nprobes = c->nprobes;
+	}
 	map_free(&seen);
 	return rc;
+}
+
+#define ARGUMENTS 10 /* arg0 ... arg9 */
+#define ARGUMENTS_ALL ((UINT32_C(1) << ARGUMENTS) - 1)
+
+/* A bit for each argument of the probe that is named below n. */
+static uint32_t arguments_named(const struct d_node *n)
+{
+	uint32_t named = 0;
+
+	if (n == NULL)
+		return 0;
+	if (n->kind == N_IDENT && strcmp(n->str, "args") == 0)
+		return ARGUMENTS_ALL;
+	if (n->kind == N_IDENT && strncmp(n->str, "arg", 3) == 0 && isdigit((unsigned char)n->str[3]) &&
+	    n->str[4] == '\0')
+		return UINT32_C(1) << (n->str[3] - '0');
+	if (n->a != NULL && n->a->kind == N_IDENT && strcmp(n->a->str, "args") == 0 && n->narg == 1 &&
+	    n->arg[0]->kind == N_INT && n->arg[0]->ival >= 0 && n->arg[0]->ival < ARGUMENTS)
+		return UINT32_C(1) << n->arg[0]->ival;
+	for (uint32_t i = 0; i < n->narg; i++)
+		named |= arguments_named(n->arg[i]);
+	return named | arguments_named(n->a) | arguments_named(n->b) | arguments_named(n->c);
+}
+
+static uint32_t arguments_of_statements(const struct d_stmt *s)
+{
+	uint32_t named = 0;
+
+	for (; s != NULL; s = s->next)
+		named |=
+			arguments_named(s->expr) | arguments_of_statements(s->then) | arguments_of_statements(s->other);
+	return named;
+}
+
+/* Whether one of those arguments is something else in probe b than in probe a. */
+static bool arguments_differ(struct d_unit *u, uint32_t named, uint32_t a, uint32_t b)
+{
+	const char *prov, *name;
+
+	for (uint32_t i = 0; u->env.args != NULL && i < ARGUMENTS; i++)
+		if (named & UINT32_C(1) << i && u->env.args(u->env.arg, a, i) != u->env.args(u->env.arg, b, i))
+			return true;
+	return u->env.defined != NULL && u->env.defined(u->env.arg, b, &prov, &name);
+}
+
+/*
+ * As in dtrace(1) a clause of several descriptions is one clause for each.  They stay together, in fewer programs, unless an argument that
+ * they name is something else in the probes of the one than in those of the other.
+ */
+static int divide_clause(struct d_unit *u, struct d_clausenode *c)
+{
+	const uint32_t all = c->nprobes,
+		       named = c->body != NULL ? arguments_named(c->pred) | arguments_of_statements(c->stmts) : 0;
+	uint32_t from = 0;
+	bool differ = false;
+
+	for (uint32_t i = 1; named != 0 && i < all && !differ; i++)
+		differ = arguments_differ(u, named, c->probes[0], c->probes[i]);
+	for (struct d_desc *d = c->descs, *next; differ && (next = d->next) != NULL; d = next) {
+		if (d->nprobes == from || next->nprobes == d->nprobes)
+			continue; /* -Z: what has no probe has no arguments either, and stays with what has */
+		struct d_clausenode *n = parse_again(u, c, next);
+		if (n == NULL)
+			return -TALLY_ESYNTAX;
+		n->probes = c->probes + (d->nprobes - from);
+		n->nprobes = all - d->nprobes;
+		c->nprobes = d->nprobes - from;
+		c->text = c->descs->text;
+		d->next = NULL;
+		from = d->nprobes;
+		c = n;
+	}
+	return 0;
 }
 
 /* ---- names --------------------------------------------------------------- */
@@ -694,7 +771,9 @@ static int bind_clause(struct d_unit *u, struct d_clausenode *c)
 {
 	u->cur_source = c->source;
 	u->cur_clause = c;
-	int rc = bind_descs(u, c);
+	int rc = c->probes == NULL ? bind_descs(u, c) : 0;
+	if (rc == 0)
+		rc = divide_clause(u, c);
 	if (rc == 0 && c->pred != NULL)
 		rc = bind_assigned(u, c->pred);
 	u->region = "action list";

@@ -58,13 +58,24 @@ static const struct d_args rec_args[] = {
 static const struct d_args *args(void *world, uint32_t probe, uint32_t index)
 {
 	(void)world;
+	if (probe == 7)
+		return index == 0 ? &rec_args[1] : NULL;
 	return probe >= 5 && probe <= 6 && index < probe - 4 ? &rec_args[index] : NULL;
 }
 
 static int match_rec(const struct d_probedesc *d, int (*add)(void *, uint32_t), void *arg)
 {
-	int rc = add(arg, strcmp(d->name, "one") == 0 ? 5 : 6);
-	return rc < 0 ? rc : 1;
+	static const char *const names[] = { "one", "two", "other" };
+	int n = 0;
+	for (uint32_t i = 0; i < COUNT(names); i++) {
+		if (!text_glob(d->name, names[i]))
+			continue;
+		int rc = add(arg, 5 + i);
+		if (rc < 0)
+			return rc;
+		n++;
+	}
+	return n;
 }
 
 static int probes(void *world, const struct d_probedesc *d, int (*add)(void *, uint32_t), void *arg, struct err *e)

@@ -315,14 +315,43 @@ static int parse_clause(struct parser *ps, const char *word, uint32_t len)
 		return rc;
 	const char *end = ps->p;
 	c->text = arena_strndup(&ps->u->arena, word, (size_t)(end - word));
-	if (c->text == NULL)
+	struct parser *body = c->descs->next != NULL ? arena_alloc(&ps->u->arena, sizeof(*body)) : NULL;
+	if (c->text == NULL || (c->descs->next != NULL && body == NULL))
 		return d_nomem(ps->u);
+	if (body != NULL)
+		*body = *ps;
+	c->body = body;
 	rc = parse_body(ps, c);
 	/* Empty braces too: the guide has one write { } to learn that a probe fired. */
 	c->is_default = c->stmts == NULL;
 	*ps->u->clause_end = c;
 	ps->u->clause_end = &c->next;
 	return rc;
+}
+
+struct d_clausenode *parse_again(struct d_unit *u, struct d_clausenode *c, struct d_desc *d)
+{
+	struct d_clausenode *n = arena_alloc(&u->arena, sizeof(*n));
+	if (n == NULL) {
+		d_nomem(u);
+		return NULL;
+	}
+	*n = (struct d_clausenode){ .line = c->line,
+				    .source = c->source,
+				    .of_library = c->of_library,
+				    .comment = c->comment,
+				    .text = d->text,
+				    .descs = d,
+				    .body = c->body,
+				    .next = c->next };
+	struct parser ps = *c->body;
+	if (parse_body(&ps, n) < 0)
+		return NULL;
+	n->is_default = n->stmts == NULL;
+	c->next = n;
+	if (u->clause_end == &c->next)
+		u->clause_end = &n->next;
+	return n;
 }
 
 /* ---- what stands at the outer level -------------------------------------- */

@@ -95,7 +95,7 @@ translator bufinfo_t < struct request *R > {
 	b_blkno = R->__sector == -1 ? 0 : R->__sector;
 	b_lblkno = R->__sector == -1 ? 0 : R->__sector;
 	b_resid = 0;
-	b_iodone = (caddr_t)R->end_io;
+	b_iodone = (caddr_t)(R->bio != NULL ? R->bio->bi_end_io : NULL);
 	b_error = 0;
 	b_edev = __device_of[R]->bd_dev;
 	b_iosize = R->__data_len;

@@ -66,6 +66,7 @@ typedef struct tcpinfo {
 } tcpinfo_t;
 typedef struct tcpsinfo {
 	uintptr_t tcps_addr;
+	int tcps_local;
 	uint16_t tcps_lport;
 	uint16_t tcps_rport;
 	string tcps_laddr;
@@ -73,10 +74,14 @@ typedef struct tcpsinfo {
 	int32_t tcps_state;
 	uint32_t tcps_suna;
 	uint32_t tcps_snxt;
+	uint32_t tcps_rack;
 	uint32_t tcps_rnxt;
 	uint32_t tcps_swnd;
+	int32_t tcps_snd_ws;
 	uint32_t tcps_rwnd;
+	int32_t tcps_rcv_ws;
 	uint32_t tcps_cwnd;
+	uint32_t tcps_cwnd_ssthresh;
 	uint32_t tcps_mss;
 } tcpsinfo_t;
 typedef struct udpinfo {
@@ -103,6 +108,13 @@ inline int TCP_STATE_CLOSE_WAIT = 8;
 inline int TCP_STATE_LAST_ACK = 9;
 inline int TCP_STATE_LISTEN = 10;
 inline int TCP_STATE_CLOSING = 11;
+
+inline string tcp_state_string[int32_t s] = s == TCP_STATE_ESTABLISHED ? "state-established" :
+    s == TCP_STATE_SYN_SENT ? "state-syn-sent" : s == TCP_STATE_SYN_RECEIVED ? "state-syn-received" :
+    s == TCP_STATE_FIN_WAIT_1 ? "state-fin-wait-1" : s == TCP_STATE_FIN_WAIT_2 ? "state-fin-wait-2" :
+    s == TCP_STATE_TIME_WAIT ? "state-time-wait" : s == TCP_STATE_CLOSED ? "state-closed" :
+    s == TCP_STATE_CLOSE_WAIT ? "state-close-wait" : s == TCP_STATE_LAST_ACK ? "state-last-ack" :
+    s == TCP_STATE_LISTEN ? "state-listen" : s == TCP_STATE_CLOSING ? "state-closing" : "<unknown>";
 
 inline int TH_FIN = 0x01;
 inline int TH_SYN = 0x02;
@@ -196,9 +208,16 @@ translator tcpinfo_t < struct tcphdr *T > {
 	tcp_hdr = T;
 };
 
+inline int __is_ipv6[struct sock *S] = S->__sk_common.skc_family == 10;
+inline string __local_of[struct sock *S] = __is_ipv6[S] ? inet_ntoa6(&S->__sk_common.skc_v6_rcv_saddr) :
+    inet_ntoa(&S->__sk_common.skc_rcv_saddr);
+inline string __remote_of[struct sock *S] = __is_ipv6[S] ? inet_ntoa6(&S->__sk_common.skc_v6_daddr) :
+    inet_ntoa(&S->__sk_common.skc_daddr);
+
 /* A socket's state has the numbers above. */
 translator tcpsinfo_t < struct tcp_sock *T > {
 	tcps_addr = (uintptr_t)T;
+	tcps_local = __local_of[&T->inet_conn.icsk_inet.sk] == __remote_of[&T->inet_conn.icsk_inet.sk];
 	tcps_lport = T->inet_conn.icsk_inet.sk.__sk_common.skc_num;
 	tcps_rport = ntohs(T->inet_conn.icsk_inet.sk.__sk_common.skc_dport);
 	tcps_laddr = inet_ntoa(&T->inet_conn.icsk_inet.sk.__sk_common.skc_rcv_saddr);
@@ -206,10 +225,14 @@ translator tcpsinfo_t < struct tcp_sock *T > {
 	tcps_state = T->inet_conn.icsk_inet.sk.__sk_common.skc_state;
 	tcps_suna = T->snd_una;
 	tcps_snxt = T->snd_nxt;
+	tcps_rack = T->rcv_wup;
 	tcps_rnxt = T->rcv_nxt;
 	tcps_swnd = T->snd_wnd;
+	tcps_snd_ws = T->rx_opt.snd_wscale;
 	tcps_rwnd = T->rcv_wnd;
+	tcps_rcv_ws = T->rx_opt.rcv_wscale;
 	tcps_cwnd = T->snd_cwnd;
+	tcps_cwnd_ssthresh = T->snd_ssthresh;
 	tcps_mss = T->mss_cache;
 };
 
@@ -234,12 +257,6 @@ typedef struct tcplsinfo {
 	int32_t tcps_state;
 } tcplsinfo_t;
 
-inline int __is_ipv6[struct sock *S] = S->__sk_common.skc_family == 10;
-inline string __local_of[struct sock *S] = __is_ipv6[S] ? inet_ntoa6(&S->__sk_common.skc_v6_rcv_saddr) :
-    inet_ntoa(&S->__sk_common.skc_rcv_saddr);
-inline string __remote_of[struct sock *S] = __is_ipv6[S] ? inet_ntoa6(&S->__sk_common.skc_v6_daddr) :
-    inet_ntoa(&S->__sk_common.skc_daddr);
-
 translator ipinfo_t < struct __tcp_sent *S > {
 	ip_ver = __is_ipv6[(struct sock *)S] ? 6 : 4;
 	ip_plength = 0;
@@ -262,6 +279,7 @@ translator tcpinfo_t < struct __tcp_received *S > {
 };
 translator tcpsinfo_t < struct __tcp_change *S > {
 	tcps_addr = (uintptr_t)S;
+	tcps_local = __local_of[(struct sock *)S] == __remote_of[(struct sock *)S];
 	tcps_lport = ((struct sock *)S)->__sk_common.skc_num;
 	tcps_rport = ntohs(((struct sock *)S)->__sk_common.skc_dport);
 	tcps_laddr = __local_of[(struct sock *)S];
@@ -269,10 +287,14 @@ translator tcpsinfo_t < struct __tcp_change *S > {
 	tcps_state = __word2;
 	tcps_suna = ((struct tcp_sock *)S)->snd_una;
 	tcps_snxt = ((struct tcp_sock *)S)->snd_nxt;
+	tcps_rack = ((struct tcp_sock *)S)->rcv_wup;
 	tcps_rnxt = ((struct tcp_sock *)S)->rcv_nxt;
 	tcps_swnd = ((struct tcp_sock *)S)->snd_wnd;
+	tcps_snd_ws = ((struct tcp_sock *)S)->rx_opt.snd_wscale;
 	tcps_rwnd = ((struct tcp_sock *)S)->rcv_wnd;
+	tcps_rcv_ws = ((struct tcp_sock *)S)->rx_opt.rcv_wscale;
 	tcps_cwnd = ((struct tcp_sock *)S)->snd_cwnd;
+	tcps_cwnd_ssthresh = ((struct tcp_sock *)S)->snd_ssthresh;
 	tcps_mss = ((struct tcp_sock *)S)->mss_cache;
 };
 translator tcplsinfo_t < struct __tcp_change *S > {
@@ -377,14 +399,35 @@ translator udpinfo_t < struct __ip *P > {
 	udp_checksum = ntohs(__udp_of[P]->check);
 	udp_hdr = __udp_of[P];
 };
-/* The state of the connection is not in its packets. */
+/*
+ * Who sends a packet is known, unless nobody does: the kernel answers by itself, or for a connection that is not there yet, or no longer. The receiver
+ * is found only later.
+ */
+inline struct sock *__sender = ((struct sk_buff *)__word0)->sk;
+inline struct tcp_sock *__connection = __sender == NULL || __sender->__sk_common.skc_state == TCP_STATE_TIME_WAIT ||
+    __sender->__sk_common.skc_state == 12 || __sender->sk_type != 1 ? (struct tcp_sock *)NULL : (struct tcp_sock *)__sender;
 translator tcpsinfo_t < struct __ip_sent *P > {
+	tcps_addr = (uintptr_t)__connection;
+	tcps_local = __source_of[(struct __ip *)P] == __destination_of[(struct __ip *)P];
 	tcps_lport = ntohs(__tcp_of[(struct __ip *)P]->source);
 	tcps_rport = ntohs(__tcp_of[(struct __ip *)P]->dest);
 	tcps_laddr = __source_of[(struct __ip *)P];
 	tcps_raddr = __destination_of[(struct __ip *)P];
+	tcps_state = __connection == NULL ? 0 : __sender->__sk_common.skc_state;
+	tcps_suna = __connection == NULL ? 0 : __connection->snd_una;
+	tcps_snxt = __connection == NULL ? 0 : __connection->snd_nxt;
+	tcps_rack = __connection == NULL ? 0 : __connection->rcv_wup;
+	tcps_rnxt = __connection == NULL ? 0 : __connection->rcv_nxt;
+	tcps_swnd = __connection == NULL ? 0 : __connection->snd_wnd;
+	tcps_snd_ws = __connection == NULL ? 0 : __connection->rx_opt.snd_wscale;
+	tcps_rwnd = __connection == NULL ? 0 : __connection->rcv_wnd;
+	tcps_rcv_ws = __connection == NULL ? 0 : __connection->rx_opt.rcv_wscale;
+	tcps_cwnd = __connection == NULL ? 0 : __connection->snd_cwnd;
+	tcps_cwnd_ssthresh = __connection == NULL ? 0 : __connection->snd_ssthresh;
+	tcps_mss = __connection == NULL ? 0 : __connection->mss_cache;
 };
 translator tcpsinfo_t < struct __ip_received *P > {
+	tcps_local = __source_of[(struct __ip *)P] == __destination_of[(struct __ip *)P];
 	tcps_lport = ntohs(__tcp_of[(struct __ip *)P]->dest);
 	tcps_rport = ntohs(__tcp_of[(struct __ip *)P]->source);
 	tcps_laddr = __destination_of[(struct __ip *)P];

@@ -3,7 +3,8 @@
  *
  * pr_fname and procname are the name of the process: that of its first thread. execname is the name of the thread that fires, which
  * programs set to tell their threads apart. pr_nspid, which Solaris has not, is the process id inside its own namespace.
- * pr_psargs is the first word of the arguments: Linux keeps them with a NUL behind each.
+ * pr_psargs is the first word of the arguments: Linux keeps them with a NUL behind each. Those of another process than the one that fires can't
+ * be read: it is that process's name then.
  */
 typedef struct psinfo {
 	int pr_nlwp;
@@ -54,7 +55,8 @@ translator psinfo_t < struct task_struct *T > {
 	pr_addr = (uintptr_t)T;
 	pr_size = T->mm != NULL ? T->mm->total_vm * 4096 : 0;
 	pr_fname = T->group_leader->comm;
-	pr_psargs = T->mm != NULL ? stringof((userland char *)T->mm->arg_start) : stringof(T->comm);
+	pr_psargs = T->mm != NULL && T->mm == curthread->mm ? stringof((userland char *)T->mm->arg_start) :
+	    stringof(T->group_leader->comm);
 	pr_wstat = T->exit_code;
 	pr_argv = T->mm != NULL ? T->mm->arg_start : 0;
 	pr_envp = T->mm != NULL ? T->mm->env_start : 0;
@@ -101,6 +103,8 @@ inline int PR_DETACH = 0x00000100;
 inline int PR_DAEMON = 0x00000200;
 inline int PR_IDLE = 0x10000000;
 
+inline int PBIND_NONE = -1;
+
 inline char SSLEEP = 1;
 inline char SRUN = 2;
 inline char SZOMB = 3;
@@ -117,8 +121,14 @@ translator lwpsinfo_t < struct task_struct *T > {
 	pr_state = T->exit_state != 0 ? SZOMB : T->__state == 0 ? SRUN : T->__state & 4 ? SSTOP : SSLEEP;
 	pr_sname = T->exit_state != 0 ? 'Z' : T->__state == 0 ? 'R' : T->__state & 4 ? 'T' : T->__state & 2 ? 'D' : 'S';
 	pr_pri = T->prio;
+	/* SCHED_FIFO ... SCHED_DEADLINE, as ps -o cls prints them */
+	pr_clname = T->policy == 0 ? "TS" : T->policy == 1 ? "FF" : T->policy == 2 ? "RR" : T->policy == 3 ? "B" :
+	    T->policy == 5 ? "IDL" : T->policy == 6 ? "DLN" : "?";
 	pr_name = T->comm;
 	pr_onpro = T->thread_info.cpu;
+	pr_bindpro = T->nr_cpus_allowed == 1 ? T->thread_info.cpu : PBIND_NONE;
+	pr_bindpset = 0;
+	pr_lgrp = 0;
 };
 
 inline lwpsinfo_t *curlwpsinfo = xlate < lwpsinfo_t * > (curthread);
