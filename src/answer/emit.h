@@ -31,13 +31,16 @@ struct an_layout {
 struct an_rows {
 	const char *type;  /* JSON's first member, CSV's first column; NULL: the columns have it, or nothing has */
 	const char *title; /* text: the line above; NULL */
-	const struct an_column *col;  /* fewer than 64 */
-	uint32_t ncols;               /* */
-	uint64_t text_skips;          /* bit k: text leaves column k out */
-	uint64_t json_skips;          /* bit k: JSON does */
-	uint64_t csv_skips;           /* bit k: CSV does */
-	uint64_t heat;                /* bit k: column k is a utilisation */
-	uint64_t seconds;             /* bit k: column k is seconds */
+	const struct an_column *col; /* fewer than 64 */
+	uint32_t ncols;              /* */
+	uint64_t text_skips;         /* bit k: text leaves column k out */
+	uint64_t json_skips;         /* bit k: JSON does */
+	uint64_t csv_skips;          /* bit k: CSV does */
+	uint64_t heat;               /* bit k: column k is a utilisation */
+	uint64_t seconds;            /* bit k: column k is seconds */
+	/* For who reads single figures: what they are, and bit k: column k says whose the row is; is a figure; is one that only grows. */
+	const char *about;
+	uint64_t keys, figures, grows;
 	size_t *keep;                 /* [ncols]: text: widths of the tables before, so that columns stay; NULL */
 	const struct an_layout *text; /* NULL: columns */
 	void *arg;                    /* for the layout */

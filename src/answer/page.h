@@ -51,6 +51,14 @@ struct an_cell {
 #define AN_U(number) ((struct an_cell){ .u = (number) })
 #define AN_D(number) ((struct an_cell){ .d = (number) })
 #define AN_NONE ((struct an_cell){ .none = true })
+static inline uint8_t an_unit_of(const struct an_cell *c, uint8_t column)
+{
+	return c->unit != AN_DEFAULT ? c->unit : column;
+}
+static inline bool an_is_text(uint8_t unit)
+{
+	return unit == AN_TEXT || unit == AN_DEFAULT;
+}
 /* The figure as people read it. */
 void an_figure(struct buf *to, uint8_t unit, const struct an_cell *c);
 /* And as programs do: a JSON value. */

@@ -17,14 +17,6 @@ static inline uint32_t an_nrows(const struct an_table *t)
 {
 	return t->ncols ? t->ncells / t->ncols : 0;
 }
-static inline uint8_t an_unit_of(const struct an_cell *c, uint8_t column)
-{
-	return c->unit != AN_DEFAULT ? c->unit : column;
-}
-static inline bool an_is_text(uint8_t unit)
-{
-	return unit == AN_TEXT || unit == AN_DEFAULT;
-}
 static inline struct an_cell an_cell_u(uint64_t v)
 {
 	return AN_U(v);

@@ -46,18 +46,6 @@ void stat_put(struct stat_run *s, struct an_rows *t)
 
 /* ---- what is counted ------------------------------------------------------------------------------ */
 
-struct stat_all {
-	struct tally_platform *p; /* the caller's: whose error it is */
-	struct tally_stat_opts o;
-	struct stat_run *run; /* [0] is the caller's platform */
-	uint32_t n;
-	struct stat_cpu *cpu; /* NULL: no CPU event */
-	struct stat_table table;
-	uint64_t wall, passed; /* since the start: what the wall said then; what has passed */
-	bool by_wall, keep, ended;
-	int rc; /* a wait failed: it is over */
-};
-
 /* Where a CPU event of the list ends: a PMU's terms have commas, too. */
 static size_t cpu_length(const char *list)
 {
@@ -218,7 +206,7 @@ static int stat_open_runs(struct stat_all *a)
 
 /* ---- readings ----------------------------------------------------------------------------------- */
 
-static int stat_take_reading(struct stat_all *a)
+int stat_all_read(struct stat_all *a)
 {
 	int rc = a->cpu ? stat_cpu_read(a->cpu) : 0;
 
@@ -235,7 +223,7 @@ static int stat_take_reading(struct stat_all *a)
 }
 
 /* Rows of all platforms and of CPU events are one table; MMU statistics have one of their own behind it, a view is alone. */
-static int stat_show_table(struct stat_all *a, enum stat_kind kind)
+int stat_all_show(struct stat_all *a, enum stat_kind kind)
 {
 	bool first = true;
 	int rc;
@@ -356,7 +344,7 @@ static int stat_refuse_nothing(struct stat_all *a)
 		any |= a->run[i].transport && !stat_events_none(&a->run[i]);
 	if (any)
 		return 0;
-	rc = stat_show_table(a, STAT_ONLY);
+	rc = stat_all_show(a, STAT_ONLY);
 	if (rc >= 0 && a->cpu)
 		return stat_cpu_why(a->cpu);
 	for (uint32_t i = 0; i < a->n && !why; i++)
@@ -389,26 +377,35 @@ static int stat_run_intervals(struct stat_all *a)
 			return a->rc;
 		if (stat_is_stopped(a) && !stat_time_moved(a))
 			break;
-		rc = stat_take_reading(a);
+		rc = stat_all_read(a);
 		if (rc >= 0 && !(a->cpu && alone))
-			rc = stat_show_table(a, STAT_INTERVAL);
+			rc = stat_all_show(a, STAT_INTERVAL);
 	}
 	return rc;
 }
 
 /* ---- a run, and all of them ------------------------------------------------------------------------- */
 
-static int stat_run_once(struct stat_all *a)
+int stat_all_begin(struct stat_all *a)
 {
 	int rc = a->cpu ? stat_cpu_open(a->cpu) : 0;
 
 	if (rc >= 0)
-		rc = stat_take_reading(a);
+		rc = stat_all_read(a);
 	if (rc >= 0)
 		rc = stat_refuse_nothing(a);
 	if (rc < 0)
 		return rc;
 	start_clock(a);
+	return 0;
+}
+
+static int stat_run_once(struct stat_all *a)
+{
+	int rc = stat_all_begin(a);
+
+	if (rc < 0)
+		return rc;
 	if (a->cpu)
 		rc = stat_cpu_begin(a->cpu);
 	if (rc >= 0)
@@ -433,7 +430,7 @@ static int stat_run_all(struct stat_all *a)
 	if (rc < 0 || !a->cpu)
 		return rc;
 	if (!intervals || !a->p->emit.ops->programs)
-		rc = stat_show_table(a, intervals ? STAT_SUMMARY : STAT_ONLY);
+		rc = stat_all_show(a, intervals ? STAT_SUMMARY : STAT_ONLY);
 	if (rc < 0)
 		return rc;
 	stat_cpu_sum(a->cpu, &a->p->emit);
@@ -468,7 +465,7 @@ static int stat_validate(const struct stat_all *a)
 	return why ? plat_fail(a->p, TALLY_EINVAL, "%s", why) : 0;
 }
 
-static void close_all(struct stat_all *a)
+void stat_all_close(struct stat_all *a)
 {
 	for (uint32_t i = 0; i < a->n; i++) {
 		struct stat_run *s = &a->run[i];
@@ -481,6 +478,16 @@ static void close_all(struct stat_all *a)
 	stat_table_close(&a->table);
 	stat_cpu_close(a->cpu);
 	mem_free(a->run);
+}
+
+int stat_all_open(struct stat_all *a)
+{
+	int rc = stat_validate(a);
+
+	if (rc >= 0)
+		rc = stat_open_runs(a);
+	stat_table_open(&a->table, a->cpu);
+	return rc;
 }
 
 int tally_stat(struct tally_platform *p, const struct tally_stat_opts *opts, struct tally_stat_result *ret)
@@ -496,15 +503,12 @@ int tally_stat(struct tally_platform *p, const struct tally_stat_opts *opts, str
 		rc = plat_emit_open(p, &a.o.to);
 	if (rc < 0)
 		return rc;
-	rc = stat_validate(&a);
-	if (rc >= 0)
-		rc = stat_open_runs(&a);
-	stat_table_open(&a.table, a.cpu);
+	rc = stat_all_open(&a);
 	if (rc >= 0)
 		rc = stat_run_all(&a);
 	if (a.cpu)
 		stat_cpu_results(a.cpu, &result);
 	opts_give(ret, &result, sizeof(result));
-	close_all(&a);
+	stat_all_close(&a);
 	return rc < 0 ? rc : 0;
 }

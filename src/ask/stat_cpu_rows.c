@@ -196,6 +196,17 @@ static const char *unit_of(const struct cpu_event *ev)
 	return "events";
 }
 
+/* What the kernel's events count, or where another is from. */
+static const char *rows_text(const struct cpu_event *ev)
+{
+	const struct event *e;
+
+	for (uint32_t i = 0; (e = event_at(i)) != NULL; i++)
+		if (e->perf && rows_event_is(ev, e->type, e->config))
+			return e->text;
+	return ev->is.source;
+}
+
 static struct an_cell spread_of(const struct rows *r, double mean, double m2)
 {
 	uint32_t n = r->c->runs;
@@ -257,6 +268,9 @@ static void slot_row(const struct rows *r, const struct cpu_event *ev, uint32_t 
 					      .spread = spread_of(r, s->mean, s->m2),
 					      .metric = isnan(m.v) ? AN_NONE : AN_D(m.v),
 					      .metric_unit = isnan(m.v) ? NULL : m.unit,
+					      .family = arena_text(&r->t->t.words, "cpc_%s", ev->name),
+					      .text = rows_text(ev),
+					      .grows = true,
 					      .note = note_of(r, status, why, &m) });
 }
 

@@ -437,7 +437,11 @@ static void vf_row(const struct rows *r, const struct strand_counter *c, const c
 						  .unit = vf_unit(src),
 						  .id = id,
 						  .name = arena_text(&r->t->t.words, "%s.%s", src->s.name, event),
-						  .status = "ok" });
+						  .status = "ok",
+						  .family = arena_text(&r->t->t.words, "vfalls_%s", event),
+						  .text = src->vf.event ? src->vf.event->text : "an event by its code",
+						  .reg = src->s.name,
+						  .grows = true });
 }
 
 static void vf_rows(const struct rows *r)
@@ -477,15 +481,18 @@ static void gpci_cell(const struct rows *r, const struct followed *v, uint32_t i
 			     arena_text(&t->words, "partition=%llu.%llu", (unsigned long long)v->id,
 					(unsigned long long)v->secondary) :
 			     arena_text(&t->words, "%s=%llu", gpci_key(src->pick.r), (unsigned long long)v->id);
-	stat_put_figure(r, &(struct stat_figure){ .delta = has_delta ? AN_U(v->delta[i]) : AN_NONE,
-						  .value = none ? AN_NONE : AN_U(counts ? v->total[i] : v->now[i]),
-						  .raw = none ? AN_NONE : AN_U(v->now[i]),
-						  .unit = f->unit,
-						  .id = id,
-						  .status = status,
-						  .name = arena_text(&t->words, "%s.%s", src->pick.r->name, f->name),
-						  .note = strcmp(status, "ok") ? arena_text(&t->words, "<%s>", status) :
-										 NULL });
+	stat_put_figure(r, &(struct stat_figure){
+				   .delta = has_delta ? AN_U(v->delta[i]) : AN_NONE,
+				   .value = none ? AN_NONE : AN_U(counts ? v->total[i] : v->now[i]),
+				   .raw = none ? AN_NONE : AN_U(v->now[i]),
+				   .unit = f->unit,
+				   .id = id,
+				   .status = status,
+				   .name = arena_text(&t->words, "%s.%s", src->pick.r->name, f->name),
+				   .family = arena_text(&t->words, "gpci_%s_%s", src->pick.r->name, f->name),
+				   .text = f->text,
+				   .grows = counts,
+				   .note = strcmp(status, "ok") ? arena_text(&t->words, "<%s>", status) : NULL });
 }
 
 static void gpci_rows(const struct rows *r)
@@ -614,6 +621,9 @@ void stat_mmu_rows(struct stat_run *s)
 			     .text_skips = 1u << 10 | 1u << 11,
 			     .seconds = 1,
 			     .heat = 1u << 6 | 1u << 9,
+			     .about = "hits in translation tables of a strand, by context and size of the pages",
+			     .keys = 1u << 1 | 1u << 2 | 1u << 3,
+			     .grows = 1u << 10 | 1u << 11,
 			     .keep = s->keep_mmu };
 	uint64_t sum[2][OF_SLOT] = { 0 };
 

@@ -7,11 +7,13 @@
  *	stat_gpci.c      records followed by id
  *	stat_view.c      tables of derived figures
  *	stat_cpu*.c      CPU events (stat_cpu_int.h)
+ *	stat_watch.c     figures for who asks when he likes (watch.h)
  */
 #ifndef TALLY_ASK_STAT_INT_H
 #define TALLY_ASK_STAT_INT_H
 
 #include "ask/ask_int.h"
+#include "ask/watch.h"
 
 /* ---- records of one request, followed by id ------------------------------------------------------ */
 enum follow_state { FOLLOW_HERE, FOLLOW_CAME, FOLLOW_WENT };
@@ -53,12 +55,19 @@ struct stat_table {
 	struct an_column col[STAT_COLUMNS];
 	size_t keep[STAT_COLUMNS];
 	uint64_t shown; /* bit: a row has something for that column of text */
+	/* Rows go there in place of the table; NULL: they make one. */
+	watch_take *take;
+	void *arg;
+	int rc; /* what it returned when it failed */
 };
 /* a row */
 struct stat_figure {
 	struct an_cell delta, value, raw;
 	const char *unit, *id, *name, *status, *why;
 	const char *unit_brief; /* people's, in place of unit; NULL */
+	/* what it is wherever it is counted: "gpci_entitled_capped"; its text; whether it only grows; the register; NULL */
+	const char *family, *text, *reg;
+	bool grows;
 	/* of CPU events */
 	bool cpu;
 	struct an_cell share, spread, metric;
@@ -126,6 +135,25 @@ double stat_seconds(const struct stat_run *s);
 double stat_ticks(const struct stat_run *s);
 /* A table's rows are out. */
 void stat_put(struct stat_run *s, struct an_rows *t);
+
+/* all platforms of a call */
+struct stat_all {
+	struct tally_platform *p; /* the caller's: whose error it is */
+	struct tally_stat_opts o;
+	struct stat_run *run; /* [0] is the caller's platform */
+	uint32_t n;
+	struct stat_cpu *cpu; /* NULL: no CPU event */
+	struct stat_table table;
+	uint64_t wall, passed; /* since the start: what the wall said then; what has passed */
+	bool by_wall, keep, ended;
+	int rc; /* a wait failed: it is over */
+};
+/* a->p entered, a->o and its emit are set: opens all that is counted; stat_all_close() in any case. */
+int stat_all_open(struct stat_all *a);
+int stat_all_begin(struct stat_all *a); /* the first reading; CPU events count from stat_cpu_begin() on */
+int stat_all_read(struct stat_all *a);
+int stat_all_show(struct stat_all *a, enum stat_kind kind); /* what was read last, as a table */
+void stat_all_close(struct stat_all *a);
 
 /* One selector: opens what it counts. */
 int stat_events_add(struct stat_run *s, const char *text, size_t n);

@@ -70,6 +70,25 @@ static struct an_cell stat_cell_only(bool there, struct an_cell c)
 	return there ? c : AN_NONE;
 }
 
+/* Of a row that has a figure: "cpu=3" is whose it is; "all" and "-" are nobody's. */
+static int stat_table_take(const struct stat_table *t, const struct stat_figure *f)
+{
+	const char *is = strchr(f->id, '=');
+	char key[32] = "";
+	struct watch_figure w = {
+		.family = f->family, .text = f->text, .unit = f->unit, .grows = f->grows, .value = f->value
+	};
+
+	w.value.unit = an_unit_of(&f->value, t->col[C_VALUE].unit);
+	if (f->reg)
+		w.label[w.nlabels++] = (struct watch_label){ "register", f->reg };
+	if (is && (size_t)(is - f->id) < sizeof(key)) {
+		memcpy(key, f->id, (size_t)(is - f->id));
+		w.label[w.nlabels++] = (struct watch_label){ key, is + 1 };
+	}
+	return t->take(t->arg, &w);
+}
+
 static struct an_cell stat_cell_words(const char *s)
 {
 	return AN_S(s ? s : "");
@@ -96,6 +115,10 @@ void stat_table_row(struct stat_table *t, double seconds, const char *selector, 
 		[C_NOTE] = stat_cell_words(f->note ? f->note : f->why),
 	};
 
+	if (t->take) {
+		t->rc = t->rc < 0 ? t->rc : stat_table_take(t, f);
+		return;
+	}
 	row[C_UNIT].brief = f->unit_brief;
 	if (!whole)
 		t->shown |= BIT(C_SHARE);

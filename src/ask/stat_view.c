@@ -88,7 +88,9 @@ static struct an_cell id_cell(uint64_t id)
 
 static struct an_rows table_of(const struct stat_run *s, const char *type, const struct an_column *col, uint32_t n)
 {
-	struct an_rows t = { .type = type, .col = col, .ncols = n, .text_skips = 1, .seconds = 1 };
+	struct an_rows t = {
+		.type = type, .col = col, .ncols = n, .text_skips = 1, .seconds = 1, .about = s->view->text
+	};
 
 	t.title = arena_text(&t.words, "%s, %.3f s after the start, interval %.3f s", s->view->name, stat_seconds(s),
 			     (double)(s->now - s->before) / 1e9);
@@ -135,7 +137,8 @@ static void view_put_processors(struct stat_run *s)
 	struct core *core = mem_alloc(f->n * sizeof(*core));
 	uint32_t n = 0;
 
-	t.heat = 1u << 6;
+	t.heat = t.figures = 1u << 6;
+	t.keys = 7u << 1;
 	t.words.failed |= !core;
 	for (uint32_t i = 0; core && i < f->n; i++)
 		if (f->v[i].state != FOLLOW_WENT)
@@ -287,6 +290,8 @@ static void view_put_partitions(struct stat_run *s)
 	uint32_t n = 0;
 
 	t.heat = 1u << 6;
+	t.keys = 1u << 1;
+	t.figures = 0x3ffu << 3;
 	t.text_skips |= 1u << 12;
 	t.words.failed |= !q;
 	for (uint32_t i = 0; q && i < f->n; i++)
@@ -355,6 +360,8 @@ static void view_put_cec(struct stat_run *s)
 			     .seconds = 1,
 			     .heat = 1u << 9 | 1u << 10,
 			     .goes_on = true,
+			     .about = s->view->text,
+			     .figures = 0xfffu << 1,
 			     .keep = s->keep_view };
 	struct sums m = { 0 };
 	uint32_t dedicated, cores;
@@ -460,7 +467,8 @@ static void view_put_links(struct stat_run *s)
 	struct chip *chip = mem_alloc(f->n * sizeof(*chip));
 	uint32_t n = 0;
 
-	t.heat = 0x7fu << 3;
+	t.heat = t.figures = 0x7fu << 3;
+	t.keys = 3u << 1;
 	t.words.failed |= !chip;
 	for (uint32_t i = 0; chip && i < f->n; i++)
 		if (f->v[i].state != FOLLOW_WENT)
