@@ -1,8 +1,8 @@
 /*
- * tally/serve.h: D programs as a service, and what they count over HTTP, in the formats of Prometheus.
+ * tally/serve.h: D programs and platforms as a service, and what they count over HTTP, in the formats of Prometheus.
  *
  *	tally_serve_open      a handle, nothing listens yet
- *	tally_serve_program   a file with a D program, once or more; or _directory
+ *	tally_serve_program   a file with a D program, once or more; or _directory; or _platform
  *	tally_serve_check     compiles them and says which metrics there will be; or
  *	tally_serve_run       listens, arms the probes, answers, until `stop` is set
  *	tally_serve_close
@@ -59,6 +59,11 @@ TALLY_API const char *tally_serve_error(const struct tally_serve *s);
 TALLY_API int tally_serve_program(struct tally_serve *s, const char *path);
 /* All files *.d of a directory, which is looked at again at each reload. -TALLY_EIO: it can't be read. */
 TALLY_API int tally_serve_directory(struct tally_serve *s, const char *path);
+
+/* Counters of a platform that tally_platform_open() takes, NULL: this machine; events or a view as tally_stat() has them; CPU events are
+ * counted of all CPUs. It is opened by _check and _run, and at a reload if it has failed. -TALLY_EINVAL: neither or both of events and
+ * view, or the platform is there already. */
+TALLY_API int tally_serve_platform(struct tally_serve *s, const char *on, const char *events, const char *view);
 
 /* Compiles the programs and hands a line for each metric to `out`. The number of programs that do not compile; -TALLY_ENOMEM, ... */
 TALLY_API int tally_serve_check(struct tally_serve *s, tally_write_fn *out, void *arg);

@@ -41,7 +41,8 @@ static void watch_end_table(struct an_emit *e, struct an_rows *t)
 static const char *watch_words(struct an_rows *t, uint32_t c, const struct an_cell *cell)
 {
 	return an_is_text(an_unit_of(cell, t->col[c].unit)) ? cell->s :
-	       cell->none ? "" : arena_text(&t->words, "%llu", (unsigned long long)cell->u);
+	       cell->none                                   ? "" :
+							      arena_text(&t->words, "%llu", (unsigned long long)cell->u);
 }
 
 static void watch_record(struct an_emit *e, struct an_rows *t, const struct an_cell *row)
@@ -96,9 +97,11 @@ int watch_open(struct watch **ret, const struct watch_opts *o)
 	if (rc < 0)
 		return rc;
 	w->all.p = w->p;
-	w->all.o = (struct tally_stat_opts){
-		.events = o->events, .view = o->view, .flags = TALLY_STAT_SYSTEM, .stop = o->stop, .to.format = TALLY_FORMAT_JSON
-	};
+	w->all.o = (struct tally_stat_opts){ .events = o->events,
+					     .view = o->view,
+					     .flags = TALLY_STAT_SYSTEM,
+					     .stop = o->stop,
+					     .to.format = TALLY_FORMAT_JSON };
 	rc = plat_emit_open(w->p, &w->all.o.to);
 	w->p->emit.ops = &watch_ops;
 	w->p->emit.arg = w;

@@ -24,10 +24,11 @@ struct watch_label {
 	const char *name, *value;
 };
 struct watch_figure {
-	const char *family; /* what it is wherever it is counted: "gpci_entitled_capped", "vfalls_mem_reads", "cpc_page-faults:u" */
-	const char *text;   /* what it counts, of facts; never empty */
-	const char *unit;   /* "cycles", "ns", "ratio", or "" */
-	bool grows;         /* it only grows */
+	const char *
+		family; /* what it is wherever it is counted: "gpci_entitled_capped", "vfalls_mem_reads", "cpc_page-faults:u" */
+	const char *text; /* what it counts, of facts; never empty */
+	const char *unit; /* "cycles", "ns", "ratio", or "" */
+	bool grows;       /* it only grows */
 	struct an_cell value;
 	struct watch_label label[WATCH_LABELS]; /* whose it is: "partition", "3" */
 	uint32_t nlabels;
@@ -37,12 +38,12 @@ typedef int watch_take(void *arg, const struct watch_figure *f);
 
 struct watch;
 struct watch_opts {
-	const char *on;           /* as --on has it; NULL: this machine */
-	const char *events;       /* or */
-	const char *view;         /* NULL */
+	const char *on;                                     /* as --on has it; NULL: this machine */
+	const char *events;                                 /* or */
+	const char *view;                                   /* NULL */
 	int (*note)(void *arg, const char *text, size_t n); /* what is said beside figures, whole lines */
-	void *arg;                /* for note */
-	const volatile int *stop; /* NULL */
+	void *arg;                                          /* for note */
+	const volatile int *stop;                           /* NULL */
 };
 /* Errors: as tally_platform_open() and tally_stat(). *ret is made also then, for its words; NULL: memory is out. */
 int watch_open(struct watch **ret, const struct watch_opts *o);

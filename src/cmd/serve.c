@@ -1,5 +1,5 @@
 /*
- * serve.c: `tally serve`, D programs as a service whose aggregations are metrics.
+ * serve.c: `tally serve`, D programs and platforms as a service whose counts are metrics.
  *
  * The log is stderr, a line for what happens; systemd's journal takes it from there.  SIGHUP reads the programs again,
  * SIGTERM ends the service.
@@ -15,12 +15,22 @@
 
 #define PROGRAMS_DIRECTORY TALLY_SYSCONFDIR "/tally/serve.d"
 #define FILES_MOST 256u
+#define PLATFORMS 16u
+
+/* --on, and what is counted there */
+struct serve_on {
+	const char *on; /* NULL: this machine */
+	struct buf events;
+	const char *view;
+};
 
 struct serve {
 	struct cmd_ctx *cx; /* first: the options take it */
 	struct tally_serve_opts o;
 	const char *file[FILES_MOST], *directory;
 	uint32_t nfiles;
+	struct serve_on on[PLATFORMS];
+	uint32_t non;
 	bool check, drop;
 	int status; /* of a write */
 };
@@ -32,6 +42,42 @@ static int take_file(void *state, const char *value)
 	if (c->nfiles == FILES_MOST)
 		return refuse_usage(c->cx, "-s can be given %u times at most", FILES_MOST);
 	c->file[c->nfiles++] = value;
+	return GO_ON;
+}
+
+static int take_on(void *state, const char *value)
+{
+	struct serve *c = state;
+
+	if (c->non == PLATFORMS)
+		return refuse_usage(c->cx, "--on can be given %u times at most", PLATFORMS);
+	c->on[c->non++].on = value;
+	return GO_ON;
+}
+
+/* Of the --on before it, or else of this machine. */
+static struct serve_on *serve_on_last(struct serve *c)
+{
+	c->non += !c->non;
+	return &c->on[c->non - 1];
+}
+
+static int take_event(void *state, const char *value)
+{
+	struct buf *to = &serve_on_last(state)->events;
+
+	buf_printf(to, "%s%s", to->n ? "," : "", value);
+	return GO_ON;
+}
+
+static int take_view(void *state, const char *value)
+{
+	struct serve *c = state;
+	struct serve_on *on = serve_on_last(c);
+
+	if (on->view)
+		return refuse_usage(c->cx, "--view can be given once for each --on");
+	on->view = value;
 	return GO_ON;
 }
 
@@ -79,6 +125,13 @@ static const struct opt options[] = {
 	{ 's', "script", "FILE", "a D program; more than one -s is possible", OPT_STEP(take_file) },
 	{ 'd', "directory", "DIR", "all D programs *.d of a directory (default: " PROGRAMS_DIRECTORY ")",
 	  OPT_ONCE(struct serve, directory) },
+	{ 0, "on", "WHERE",
+	  "a platform whose counters are served, as 'tally stat' has it; more than one --on is possible",
+	  OPT_STEP(take_on) },
+	{ 'e', "event", "EVENT", "events to count, of the --on before it, or else of this machine's CPUs",
+	  OPT_STEP(take_event) },
+	{ 0, "view", "VIEW", "in place of events: a view of a POWER machine, as 'tally stat' has it",
+	  OPT_STEP(take_view) },
 	{ 0, "listen", "ADDRESS", "address and port (default 127.0.0.1:7347)", OPT_ONCE(struct serve, o.listen) },
 	{ 0, "web.config.file", "FILE", "TLS and users, as exporters of Prometheus have them",
 	  OPT_ONCE(struct serve, o.web) },
@@ -101,10 +154,12 @@ const struct opts *cmd_serve_opts(void)
 			"Runs D programs until SIGTERM or SIGINT, and answers HTTP: / is a page for a browser, /metrics has their\n"
 			"aggregations as metrics for Prometheus (text 0.0.4 and OpenMetrics 1.0.0), /status says how the programs\n"
 			"fare, /folded and /debug/pprof/profile have stacks. SIGHUP reads the files again; programs that did not\n"
-			"change count on. Only files that nobody but root and this user may write are taken.\n",
+			"change count on. Only files that nobody but root and this user may write are taken.\n"
+			"With --on and -e it counts what 'tally stat' counts, and serves that as metrics, too.\n",
 		.outro =
 			"\nExamples:\n"
 			"  tally serve --check -s examples/faults-served.d\n"
+			"  tally serve --check --on power -e gpci/entitled/\n"
 			"  timeout --preserve-status 2 tally serve -s examples/faults-served.d\n"
 			"\nExit status: 0 ended by a signal, or all programs compile; 1 it failed, or a program does not compile; 2 invalid options; 3 not supported; 4 not permitted.\n",
 		.opt = options,
@@ -154,7 +209,10 @@ static int serve_programs(struct serve *c, struct tally_serve *s)
 
 	for (uint32_t i = 0; rc >= 0 && i < c->nfiles; i++)
 		rc = tally_serve_program(s, c->file[i]);
-	if (rc >= 0 && (c->directory || !c->nfiles))
+	for (uint32_t i = 0; rc >= 0 && i < c->non; i++)
+		rc = c->on[i].events.failed ? -TALLY_ENOMEM :
+					      tally_serve_platform(s, c->on[i].on, c->on[i].events.p, c->on[i].view);
+	if (rc >= 0 && (c->directory || (!c->nfiles && !c->non)))
 		rc = tally_serve_directory(s, c->directory ? c->directory : PROGRAMS_DIRECTORY);
 	return rc;
 }
@@ -177,35 +235,44 @@ static void serve_take_manager(struct tally_serve_opts *o)
 	o->notify = getenv("NOTIFY_SOCKET");
 }
 
-int cmd_serve(struct cmd_ctx *cx, int argc, char **argv)
+static int serve_with_options(struct serve *c)
 {
-	struct serve c = { .cx = cx };
 	struct tally_serve *s = NULL;
-	int first, status = opts_parse(cx, cmd_serve_opts(), &c, argc, argv, &first), rc;
+	int status, rc;
 
-	if (status != GO_ON)
-		return status;
-	if (first < argc)
-		return opts_refuse(cx, cmd_serve_opts(), "unexpected argument '%s': programs are given by -s",
-				   argv[first]);
-	c.o.size = sizeof(c.o);
-	c.o.note = serve_put_note;
-	c.o.clock = serve_clock;
-	c.o.arg = &c;
-	c.o.stop = catch_signals();
-	c.o.reload = catch_reload();
-	c.o.flags = c.drop ? TALLY_SERVE_DROP : 0;
-	serve_take_manager(&c.o);
-	rc = tally_serve_open(&s, &c.o);
+	c->o.size = sizeof(c->o);
+	c->o.note = serve_put_note;
+	c->o.clock = serve_clock;
+	c->o.arg = c;
+	c->o.stop = catch_signals();
+	c->o.reload = catch_reload();
+	c->o.flags = c->drop ? TALLY_SERVE_DROP : 0;
+	serve_take_manager(&c->o);
+	rc = tally_serve_open(&s, &c->o);
 	if (rc < 0) {
-		status = s ? serve_failed(&c, s, rc) : ST_FAILED;
+		status = s ? serve_failed(c, s, rc) : ST_FAILED;
 		tally_serve_close(s);
 		return rc == -TALLY_EINVAL ? ST_USAGE : status;
 	}
-	rc = serve_programs(&c, s);
+	rc = serve_programs(c, s);
 	if (rc >= 0)
-		rc = c.check ? tally_serve_check(s, serve_put_line, &c) : tally_serve_run(s);
-	status = c.status ? c.status : rc < 0 ? serve_failed(&c, s, rc) : rc > 0 ? ST_FAILED : ST_OK;
+		rc = c->check ? tally_serve_check(s, serve_put_line, c) : tally_serve_run(s);
+	status = c->status ? c->status : rc < 0 ? serve_failed(c, s, rc) : rc > 0 ? ST_FAILED : ST_OK;
 	tally_serve_close(s);
+	return status;
+}
+
+int cmd_serve(struct cmd_ctx *cx, int argc, char **argv)
+{
+	struct serve c = { .cx = cx };
+	int first, status = opts_parse(cx, cmd_serve_opts(), &c, argc, argv, &first);
+
+	if (status == GO_ON && first < argc)
+		status = opts_refuse(cx, cmd_serve_opts(), "unexpected argument '%s': programs are given by -s",
+				     argv[first]);
+	if (status == GO_ON)
+		status = serve_with_options(&c);
+	for (uint32_t i = 0; i < c.non; i++)
+		buf_free(&c.on[i].events);
 	return status;
 }

@@ -25,6 +25,7 @@ struct metric_series {
 	bool seen; /* in the reading at hand */
 	/* as it was read last, or for `other` what was read so far */
 	int64_t value, sum, count;
+	double real;
 	int64_t *bucket;
 };
 
@@ -100,7 +101,7 @@ static void metric_put_label(struct buf *to, const char *text)
 
 static bool metric_label_is_taken(const struct metric *m, const char *name)
 {
-	static const char *const ours[] = { "program", "other", "le", "quantile" };
+	static const char *const ours[] = { "program", "platform", "other", "le", "quantile" };
 
 	for (size_t i = 0; i < COUNT(ours); i++)
 		if (!strcmp(name, ours[i]))
@@ -168,6 +169,7 @@ int metric_open(struct metric *m, const char *program, const struct tally_aggreg
 			m->type = metric_functions[i].type;
 			m->fold = metric_functions[i].fold;
 		}
+	m->owner = "program";
 	m->most = most;
 	if (a->nlast) {
 		m->last = mem_alloc(a->nlast * sizeof(*m->last));
@@ -185,6 +187,41 @@ int metric_open(struct metric *m, const char *program, const struct tally_aggreg
 		return err_oom(e);
 	}
 	return 0;
+}
+
+static bool metric_is_real(const struct watch_figure *f)
+{
+	return f->value.unit == AN_RATIO || f->value.unit == AN_SHARE || f->value.unit == AN_NUMBER ||
+	       f->value.unit == AN_CHANGE;
+}
+
+/* Nanoseconds are divided as those of an aggregation are; what is a part of something says so in its name. */
+int metric_open_figure(struct metric *m, const struct watch_figure *f, uint32_t most)
+{
+	const bool is_ns = !strcmp(f->unit, "ns"), is_ratio = !strcmp(f->unit, "ratio");
+	struct buf name = { 0 }, help = { 0 };
+	int rc = -TALLY_ENOMEM;
+
+	m->owner = "platform";
+	m->most = most;
+	m->real = metric_is_real(f);
+	m->type = f->grows ? METRIC_COUNTER : METRIC_GAUGE;
+	m->fold = f->grows && !m->real ? FOLD_ADD : FOLD_NONE;
+	buf_printf(&name, "%s%s", f->family, is_ns ? "_ns" : is_ratio ? "_ratio" : "");
+	buf_printf(&help, *f->unit && !is_ns && !is_ratio ? "%s (%s)" : "%s", f->text, f->unit);
+	m->label = mem_alloc((f->nlabels + 1) * sizeof(*m->label));
+	while (m->label && m->nlabels < f->nlabels && (m->label[m->nlabels] = mem_strdup(f->label[m->nlabels].name)))
+		m->nlabels++;
+	m->help = help.failed ? NULL : mem_strdup(help.p);
+	if (!name.failed && m->label && m->nlabels == f->nlabels && m->help)
+		rc = metric_set_name(m, "", name.p);
+	if (is_ratio)
+		m->unit = "ratio";
+	buf_free(&name);
+	buf_free(&help);
+	if (rc < 0)
+		metric_close(m);
+	return rc;
 }
 
 /* ---- series ---------------------------------------------------------------------- */
@@ -293,9 +330,11 @@ static void metric_put_sample(struct metric *m, const char *suffix, const struct
 	buf_puts(&m->samples, "} ");
 }
 
-static void metric_put_value(struct metric *m, int64_t v)
+static void metric_put_value(struct metric *m, int64_t v, double real)
 {
-	if (m->scale == 1)
+	if (m->real)
+		format_number(&m->samples, real);
+	else if (m->scale == 1)
 		buf_printf(&m->samples, "%lld", (long long)v);
 	else
 		format_number(&m->samples, (double)v / m->scale);
@@ -338,11 +377,11 @@ static void metric_put_series(struct metric *m, const struct metric_reading *r, 
 	switch (m->type) {
 	case METRIC_COUNTER:
 		metric_put_sample(m, "_total", labels, NULL);
-		metric_put_value(m, s->value);
+		metric_put_value(m, s->value, s->real);
 		break;
 	case METRIC_GAUGE:
 		metric_put_sample(m, "", labels, NULL);
-		metric_put_value(m, s->value);
+		metric_put_value(m, s->value, s->real);
 		break;
 	case METRIC_HISTOGRAM:
 		metric_put_buckets(m, s, labels);
@@ -353,7 +392,7 @@ static void metric_put_series(struct metric *m, const struct metric_reading *r, 
 		/* A histogram with negative values has none: its sum can fall, and readers would take that for a new beginning. */
 		if (m->type == METRIC_SUMMARY || m->first >= m->nlast || m->last[m->first] >= 0) {
 			metric_put_sample(m, "_sum", labels, NULL);
-			metric_put_value(m, s->sum);
+			metric_put_value(m, s->sum, 0);
 		}
 		break;
 	}
@@ -428,7 +467,7 @@ static void metric_put_labels(struct buf *to, const struct metric *m, const char
 {
 	char number[24];
 
-	format_label(to, "program", program, strlen(program));
+	format_label(to, m->owner, program, strlen(program));
 	for (uint32_t k = 0; k < m->nlabels; k++) {
 		const char *text = row && k < row->nkeys ? row->key[k].text : "";
 		int n = 0;
@@ -440,28 +479,21 @@ static void metric_put_labels(struct buf *to, const struct metric *m, const char
 	}
 }
 
-int metric_add(struct metric *m, const struct metric_reading *r, const char *program, const struct tally_row *row)
+/* The series of these labels gets what the row has. */
+static int metric_add_series(struct metric *m, const struct metric_reading *r, const struct buf *labels,
+			     const struct tally_row *row, double real)
 {
-	struct buf labels = { 0 };
-	struct metric_series *s;
+	struct metric_series *s = labels->failed ? NULL : map_get(&m->series, labels->p, labels->n);
 	void **slot = NULL;
-	int rc = 0;
 
-	metric_put_labels(&labels, m, program, row);
-	s = labels.failed ? NULL : map_get(&m->series, labels.p, labels.n);
-	if (!labels.failed && !s && m->nseries >= m->most) {
-		rc = metric_fold_row(m, row);
-		buf_free(&labels);
-		return rc;
-	}
-	if (!s && !labels.failed && (s = series_new(m)) && !(slot = map_at(&m->series, labels.p, labels.n))) {
+	if (!labels->failed && !s && m->nseries >= m->most)
+		return metric_fold_row(m, row);
+	if (!s && !labels->failed && (s = series_new(m)) && !(slot = map_at(&m->series, labels->p, labels->n))) {
 		series_free(s);
 		s = NULL;
 	}
-	if (!s) {
-		buf_free(&labels);
+	if (!s)
 		return -TALLY_ENOMEM;
-	}
 	if (slot) {
 		*slot = s;
 		m->nseries++;
@@ -470,11 +502,44 @@ int metric_add(struct metric *m, const struct metric_reading *r, const char *pro
 	if (slot || (m->type == METRIC_COUNTER ? row->value < s->value : row->count < s->count))
 		s->created_ns = r->now_ns;
 	series_take(m, s, row);
+	s->real = real;
 	s->seen = true;
 	if (m->type != METRIC_HISTOGRAM) /* those wait until it is known which buckets there are */
-		metric_put_series(m, r, s, &labels);
-	buf_free(&labels);
+		metric_put_series(m, r, s, labels);
 	return 0;
+}
+
+int metric_add(struct metric *m, const struct metric_reading *r, const char *program, const struct tally_row *row)
+{
+	struct buf labels = { 0 };
+	int rc;
+
+	metric_put_labels(&labels, m, program, row);
+	rc = metric_add_series(m, r, &labels, row, 0);
+	buf_free(&labels);
+	return rc;
+}
+
+int metric_add_figure(struct metric *m, const struct metric_reading *r, const char *platform,
+		      const struct watch_figure *f)
+{
+	const struct tally_row row = { .value = m->real ? 0 : (int64_t)f->value.u };
+	const struct metric_series *s;
+	struct buf labels = { 0 };
+	int rc = 0;
+
+	if (f->value.none)
+		return 0;
+	format_label(&labels, m->owner, platform, strlen(platform));
+	for (uint32_t i = 0; i < f->nlabels; i++) {
+		buf_putc(&labels, ',');
+		format_label(&labels, f->label[i].name, f->label[i].value, strlen(f->label[i].value));
+	}
+	s = labels.failed ? NULL : map_get(&m->series, labels.p, labels.n);
+	if (!s || !s->seen) /* what was asked for twice is there once */
+		rc = metric_add_series(m, r, &labels, &row, f->value.d);
+	buf_free(&labels);
+	return rc;
 }
 
 int metric_end(struct metric *m, const struct metric_reading *r, const char *program)

@@ -264,6 +264,56 @@ static void every_failed_allocation_is_survived(void **state)
 	}
 }
 
+static void figures_are_counters_and_gauges_with_their_own_labels(void **state)
+{
+	static const struct {
+		struct watch_figure f;
+		const char *name, *help, *samples;
+	} row[] = {
+		{ { .family = "gpci_entitled_capped",
+		    .text = "what it consumed",
+		    .unit = "PURR cycles",
+		    .grows = true,
+		    .value = { .unit = AN_COUNT, .u = UINT64_C(9007199254740993) },
+		    .label = { { "partition", "3" } },
+		    .nlabels = 1 },
+		  "tally_gpci_entitled_capped",
+		  "what it consumed (PURR cycles)",
+		  "tally_gpci_entitled_capped_total{platform=\"a\\\"b\",partition=\"3\"} 9007199254740993\n" },
+		{ { .family = "cpc_cpu-clock:u",
+		    .text = "time",
+		    .unit = "ns",
+		    .grows = true,
+		    .value = { .unit = AN_MILLIS, .u = 1500000000 } },
+		  "tally_cpc_cpu_clock_u_seconds",
+		  "time",
+		  "tally_cpc_cpu_clock_u_seconds_total{platform=\"a\\\"b\"} 1.5\n" },
+		{ { .family = "cec_pool", .text = "share", .unit = "ratio", .value = { .unit = AN_SHARE, .d = 0.25 } },
+		  "tally_cec_pool_ratio",
+		  "share",
+		  "tally_cec_pool_ratio{platform=\"a\\\"b\"} 0.25\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct watch_figure none = row[i].f;
+		struct metric m = { 0 };
+
+		none.value.none = true;
+		assert_int_equal(metric_open_figure(&m, &row[i].f, 10), 0);
+		assert_string_equal(m.name, row[i].name);
+		assert_string_equal(m.help, row[i].help);
+		metric_begin(&m);
+		assert_int_equal(metric_add_figure(&m, &text_at_5, "a\"b", &none), 0);
+		assert_int_equal(m.samples.n, 0);
+		for (int twice = 0; twice < 2; twice++)
+			assert_int_equal(metric_add_figure(&m, &text_at_5, "a\"b", &row[i].f), 0);
+		assert_int_equal(metric_end(&m, &text_at_5, "a\"b"), 0);
+		assert_string_equal(m.samples.p, row[i].samples);
+		metric_close(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +325,7 @@ int main(void)
 		cmocka_unit_test(a_counter_that_falls_was_created_anew),
 		cmocka_unit_test(buckets_are_cumulative_and_the_same_in_each_series),
 		cmocka_unit_test(a_histogram_of_negative_values_has_no_sum),
+		cmocka_unit_test(figures_are_counters_and_gauges_with_their_own_labels),
 		cmocka_unit_test(every_failed_allocation_is_survived),
 	};
 

@@ -39,7 +39,7 @@ int program_open(struct tally_serve *s, const char *path, struct program **ret)
 	return 0;
 }
 
-static void program_forget_metrics(struct program *p)
+void program_forget_metrics(struct program *p)
 {
 	for (uint32_t i = 0; i < p->nmetrics; i++)
 		metric_close(&p->metric[i]);
@@ -61,7 +61,10 @@ void program_close(struct program *p)
 {
 	if (!p)
 		return;
-	program_stop(p);
+	if (p->is_platform)
+		platform_close(p);
+	else
+		program_stop(p);
 	program_forget_metrics(p);
 	tally_trace_close(p->trace);
 	mem_free(p->text);
@@ -100,16 +103,19 @@ static int program_take_note(void *arg, const char *text, size_t n)
 	return 0;
 }
 
-/* Keeps the words of a call of its trace that failed. */
-static int program_fail(struct program *p, struct tally_trace *t, int rc)
+int program_fail(struct program *p, int rc, const char *words, const char *reason)
 {
-	const char *words = tally_trace_error(t), *reason = tally_trace_reason(t);
-
 	p->why = (struct err){ 0 };
 	(void)err_set(&p->why, (enum tally_err) - rc, "%s%s%s", *words ? words : tally_strerror(rc),
 		      *reason ? ": " : "", reason);
 	serve_note(p->serve, "%s: %s", p->name, p->why.text);
 	return rc;
+}
+
+/* A call of its trace failed. */
+static int program_trace_failed(struct program *p, struct tally_trace *t, int rc)
+{
+	return program_fail(p, rc, tally_trace_error(t), tally_trace_reason(t));
 }
 
 /* ---- compiling -------------------------------------------------------------------------- */
@@ -162,7 +168,7 @@ static int program_compile(struct program *p, struct tally_trace **ret, const ch
 		for (uint32_t i = 0; i < c.n; i++)
 			metric_close(&c.metric[i]);
 		mem_free(c.metric);
-		return *ret ? program_fail(p, *ret, rc) : err_oom(&p->why);
+		return *ret ? program_trace_failed(p, *ret, rc) : err_oom(&p->why);
 	}
 	program_forget_metrics(p);
 	p->metric = c.metric;
@@ -177,9 +183,12 @@ int program_load(struct program *p, bool *is_new)
 	struct err e = { 0 };
 	uint8_t *text;
 	size_t n;
-	int rc = file_read_owned(p->path, TEXT_MOST, &text, &n, &e);
+	int rc;
 
 	*is_new = false;
+	if (p->is_platform)
+		return platform_load(p);
+	rc = file_read_owned(p->path, TEXT_MOST, &text, &n, &e);
 	if (rc < 0) {
 		p->why = e;
 		serve_note(p->serve, "%s: %s", p->name, e.text);
@@ -227,7 +236,7 @@ int program_start(struct program *p)
 	if (rc >= 0)
 		return 0;
 	p->state = PROGRAM_FAILED;
-	(void)program_fail(p, p->trace, rc);
+	(void)program_trace_failed(p, p->trace, rc);
 	tally_trace_close(p->trace);
 	p->trace = NULL;
 	return rc;
@@ -242,7 +251,7 @@ static void program_end(struct program *p)
 	p->state = PROGRAM_ENDED;
 	rc = tally_trace_stop(p->trace);
 	if (rc < 0)
-		(void)program_fail(p, p->trace, rc);
+		(void)program_trace_failed(p, p->trace, rc);
 	else
 		(void)err_set(&p->why, TALLY_EEND, "it called exit(%d)", tally_trace_status(p->trace));
 }
@@ -253,9 +262,13 @@ void program_work(struct program *p)
 
 	if (p->state != PROGRAM_RUNS)
 		return;
+	if (p->is_platform) {
+		platform_work(p);
+		return;
+	}
 	rc = tally_trace_work(p->trace, 0);
 	if (rc < 0) {
-		(void)program_fail(p, p->trace, rc);
+		(void)program_trace_failed(p, p->trace, rc);
 		p->state = PROGRAM_FAILED;
 		tally_trace_close(p->trace);
 		p->trace = NULL;
@@ -284,6 +297,8 @@ int program_read(struct program *p, const struct metric_reading *r)
 	struct program_reading c = { p, r };
 	int rc;
 
+	if (p->is_platform)
+		return platform_read(p, r);
 	for (uint32_t i = 0; i < p->nmetrics; i++)
 		metric_begin(&p->metric[i]);
 	if (!p->trace)
@@ -291,5 +306,5 @@ int program_read(struct program *p, const struct metric_reading *r)
 	rc = tally_trace_walk(p->trace, program_take_row, &c);
 	for (uint32_t i = 0; rc >= 0 && i < p->nmetrics; i++)
 		rc = p->metric[i].name ? metric_end(&p->metric[i], r, p->name) : 0;
-	return rc < 0 ? program_fail(p, p->trace, rc) : 0;
+	return rc < 0 ? program_trace_failed(p, p->trace, rc) : 0;
 }

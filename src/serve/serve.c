@@ -97,13 +97,37 @@ static struct program *serve_find_program(const struct tally_serve *s, const cha
 	return NULL;
 }
 
+/* Adds p, or closes it. */
+static int serve_add_program(struct tally_serve *s, struct program *p)
+{
+	const struct program *other = serve_find_program(s, p->name);
+	struct program **slot;
+	int rc = 0;
+
+	if (other && p->is_platform)
+		rc = err_set(&s->err, TALLY_EINVAL, "%s: two of one name; give each platform once, with all its events",
+			     p->name);
+	else if (other)
+		rc = err_set(&s->err, TALLY_EINVAL, "%s and %s: two programs of one name; rename one", other->path,
+			     p->path);
+	else if (s->nprograms >= PROGRAMS_MOST)
+		rc = err_set(&s->err, TALLY_EINVAL, "%s: a service has at most %u programs and platforms", p->path,
+			     PROGRAMS_MOST);
+	else if (!(slot = VEC_NEW(s->program, s->nprograms, s->capprograms)))
+		rc = err_oom(&s->err);
+	else
+		*slot = p;
+	if (rc < 0)
+		program_close(p);
+	return rc;
+}
+
 /* Adds a file, or finds it again. */
 static int serve_take_program(struct tally_serve *s, const char *path, bool of_directory)
 {
-	struct program *p, *other, **slot;
-	int rc = program_open(s, path, &p);
+	struct program *p, *other;
 
-	if (rc < 0)
+	if (program_open(s, path, &p) < 0)
 		return err_oom(&s->err);
 	other = serve_find_program(s, p->name);
 	if (other && !strcmp(other->path, path)) {
@@ -111,28 +135,29 @@ static int serve_take_program(struct tally_serve *s, const char *path, bool of_d
 		program_close(p);
 		return 0;
 	}
-	if (other)
-		rc = err_set(&s->err, TALLY_EINVAL, "%s and %s: two programs of one name; rename one", other->path,
-			     path);
-	else if (s->nprograms >= PROGRAMS_MOST)
-		rc = err_set(&s->err, TALLY_EINVAL, "%s: a service has at most %u programs", path, PROGRAMS_MOST);
-	else if (!(slot = VEC_NEW(s->program, s->nprograms, s->capprograms)))
-		rc = err_oom(&s->err);
-	else
-		*slot = p;
-	if (rc < 0) {
-		program_close(p);
-		return rc;
-	}
 	p->of_directory = of_directory;
 	p->stays = true;
-	return 0;
+	return serve_add_program(s, p);
 }
 
 int tally_serve_program(struct tally_serve *s, const char *path)
 {
 	serve_enter(s);
 	return serve_take_program(s, path, false);
+}
+
+int tally_serve_platform(struct tally_serve *s, const char *on, const char *events, const char *view)
+{
+	struct program *p;
+
+	serve_enter(s);
+	if (!events == !view)
+		return err_set(&s->err, TALLY_EINVAL, "%s: %s", on ? on : "local",
+			       events ? "events and a view cannot be combined" :
+					"nothing to count: no event and no view");
+	if (platform_open(s, on ? on : "local", events, view, &p) < 0)
+		return err_oom(&s->err);
+	return serve_add_program(s, p);
 }
 
 static int serve_take_name(void *arg, const char *name)
@@ -236,6 +261,7 @@ static int serve_settle_names(struct tally_serve *s)
 	const char *head = NULL;
 	enum metric_type type = METRIC_COUNTER;
 
+	s->unsettled = false;
 	if (!part)
 		return err_oom(&s->err);
 	for (uint32_t i = 0; i < n; i++) {
@@ -292,9 +318,16 @@ static int serve_put_families(struct tally_serve *s, enum format f, struct buf *
 	return 0;
 }
 
+/* name{program="...", which is not closed yet. */
+static void serve_put_owner(struct buf *to, const char *name, const struct program *p)
+{
+	buf_printf(to, "%s{", name);
+	format_label(to, p->is_platform ? "platform" : "program", p->name, strlen(p->name));
+}
+
 struct drop_lines {
 	struct buf *drops, *firings;
-	const char *program;
+	const struct program *p;
 };
 
 static int serve_take_drops(void *arg, const char *kind, uint64_t count)
@@ -302,8 +335,7 @@ static int serve_take_drops(void *arg, const char *kind, uint64_t count)
 	const struct drop_lines *c = arg;
 	struct buf *to = strcmp(kind, "firings") ? c->drops : c->firings;
 
-	buf_puts(to, to == c->drops ? "tally_drops_total{" : "tally_firings_total{");
-	format_label(to, "program", c->program, strlen(c->program));
+	serve_put_owner(to, to == c->drops ? "tally_drops_total" : "tally_firings_total", c->p);
 	if (to == c->drops) {
 		buf_putc(to, ',');
 		format_label(to, "kind", kind, strlen(kind));
@@ -323,29 +355,32 @@ static int serve_add_loss(void *arg, const struct tally_loss *l)
 /* What the service says of itself. */
 static void serve_put_self(struct tally_serve *s, enum format f, struct buf *to)
 {
-	struct buf up = { 0 }, drops = { 0 }, firings = { 0 }, others = { 0 }, lost = { 0 };
+	struct buf up = { 0 }, drops = { 0 }, firings = { 0 }, others = { 0 }, lost = { 0 }, passed = { 0 };
 
 	for (uint32_t i = 0; i < s->nprograms; i++) {
 		struct program *p = s->program[i];
-		struct drop_lines c = { &drops, &firings, p->name };
+		struct drop_lines c = { &drops, &firings, p };
 
-		buf_puts(&up, "tally_up{");
-		format_label(&up, "program", p->name, strlen(p->name));
+		serve_put_owner(&up, "tally_up", p);
 		buf_printf(&up, "} %d\n", p->state == PROGRAM_RUNS);
 		if (p->trace) {
 			uint64_t n = 0;
 
 			(void)tally_trace_drops(p->trace, serve_take_drops, &c);
 			(void)tally_trace_losses(p->trace, serve_add_loss, &n);
-			buf_puts(&lost, "tally_firings_lost_total{");
-			format_label(&lost, "program", p->name, strlen(p->name));
+			serve_put_owner(&lost, "tally_firings_lost_total", p);
 			buf_printf(&lost, "} %llu\n", (unsigned long long)n);
+		}
+		if (p->watch) {
+			serve_put_owner(&passed, "tally_platform_seconds_total", p);
+			buf_puts(&passed, "} ");
+			format_number(&passed, watch_seconds(p->watch));
+			buf_putc(&passed, '\n');
 		}
 		for (uint32_t k = 0; k < p->nmetrics; k++) {
 			if (!p->metric[k].name)
 				continue;
-			buf_puts(&others, "tally_series_folded{");
-			format_label(&others, "program", p->name, strlen(p->name));
+			serve_put_owner(&others, "tally_series_folded", p);
 			buf_printf(&others, ",metric=\"%s\"} %llu\n", p->metric[k].name,
 				   (unsigned long long)p->metric[k].others);
 		}
@@ -354,7 +389,8 @@ static void serve_put_self(struct tally_serve *s, enum format f, struct buf *to)
 	buf_puts(to, "tally_build_info{");
 	format_label(to, "version", tally_version(), strlen(tally_version()));
 	buf_puts(to, "} 1\n");
-	metric_head(to, f, "tally_up", METRIC_GAUGE, "", "whether the program runs; /status says why it does not");
+	metric_head(to, f, "tally_up", METRIC_GAUGE, "",
+		    "whether the program or platform runs; /status says why it does not");
 	buf_put(to, up.p ? up.p : "", up.n);
 	metric_head(to, f, "tally_firings", METRIC_COUNTER, "", "firings of the program's probes over perf events");
 	buf_put(to, firings.p ? firings.p : "", firings.n);
@@ -364,6 +400,9 @@ static void serve_put_self(struct tally_serve *s, enum format f, struct buf *to)
 	buf_put(to, lost.p ? lost.p : "", lost.n);
 	metric_head(to, f, "tally_drops", METRIC_COUNTER, "", "what the program lost, by cause");
 	buf_put(to, drops.p ? drops.p : "", drops.n);
+	metric_head(to, f, "tally_platform_seconds", METRIC_COUNTER, f == FORMAT_TEXT ? "" : "seconds",
+		    "the platform's own time since it is counted; a model's may be slower than the clock");
+	buf_put(to, passed.p ? passed.p : "", passed.n);
 	metric_head(to, f, "tally_series_folded", METRIC_GAUGE, "",
 		    "keys beyond the limit of series, which are one series with other='true'");
 	buf_put(to, others.p ? others.p : "", others.n);
@@ -374,12 +413,13 @@ static void serve_put_self(struct tally_serve *s, enum format f, struct buf *to)
 	buf_puts(to, "tally_scrape_seconds ");
 	format_number(to, (double)s->scrape_ns / 1e9);
 	buf_putc(to, '\n');
-	to->failed |= up.failed || drops.failed || firings.failed || others.failed || lost.failed;
+	to->failed |= up.failed || drops.failed || firings.failed || others.failed || lost.failed || passed.failed;
 	buf_free(&up);
 	buf_free(&drops);
 	buf_free(&firings);
 	buf_free(&others);
 	buf_free(&lost);
+	buf_free(&passed);
 }
 
 /* Names of addresses may need rights; the client that asks gets none. */
@@ -402,6 +442,8 @@ int serve_metrics(struct tally_serve *s, enum format f, struct buf *to)
 
 	s->scrapes++;
 	rc = serve_read(s, &r);
+	if (rc >= 0 && s->unsettled)
+		rc = serve_settle_names(s);
 	if (rc < 0)
 		return rc;
 	rc = serve_put_families(s, f, to);
@@ -425,10 +467,12 @@ int serve_status(struct tally_serve *s, struct buf *to)
 	for (uint32_t i = 0; i < s->nprograms; i++) {
 		const struct program *p = s->program[i];
 
-		buf_puts(to, i ? ",{\"program\":" : "{\"program\":");
+		buf_printf(to, "%s{\"%s\":", i ? "," : "", p->is_platform ? "platform" : "program");
 		buf_json_str(to, p->name, strlen(p->name));
-		buf_puts(to, ",\"file\":");
-		buf_json_str(to, p->path, strlen(p->path));
+		if (!p->is_platform) {
+			buf_puts(to, ",\"file\":");
+			buf_json_str(to, p->path, strlen(p->path));
+		}
 		buf_printf(to, ",\"state\":\"%s\",\"reason\":", states[p->state]);
 		buf_json_str(to, p->why.text, strlen(p->why.text));
 		buf_putc(to, '}');
@@ -458,7 +502,8 @@ int tally_serve_check(struct tally_serve *s, tally_write_fn *out, void *arg)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct metric *m = part[i].m;
 
-		buf_printf(&b, "%s: %s%s{program", part[i].p->name, m->name, m->type == METRIC_COUNTER ? "_total" : "");
+		buf_printf(&b, "%s: %s%s{%s", part[i].p->name, m->name, m->type == METRIC_COUNTER ? "_total" : "",
+			   m->owner);
 		for (uint32_t k = 0; k < m->nlabels; k++)
 			buf_printf(&b, ",%s", m->label[k]);
 		buf_printf(&b, "} %s\n", types[m->type]);
@@ -499,7 +544,7 @@ static int serve_turn(struct tally_serve *s, struct pollfd *fds)
 	for (uint32_t i = 0; i < s->nprograms; i++) {
 		struct program *p = s->program[i];
 
-		fds[n++] = (struct pollfd){ .fd = p->state == PROGRAM_RUNS ? tally_trace_fd(p->trace) : -1,
+		fds[n++] = (struct pollfd){ .fd = p->state == PROGRAM_RUNS && p->trace ? tally_trace_fd(p->trace) : -1,
 					    .events = POLLIN };
 	}
 	due[COUNT(due) - 1] = http_wait_ms(s->http); /* last: what was resumed is due at once */
@@ -540,7 +585,7 @@ int tally_serve_run(struct tally_serve *s)
 	if (rc < 0)
 		return rc;
 	if (!s->nprograms)
-		return err_set(&s->err, TALLY_EINVAL, "there is no program to serve");
+		return err_set(&s->err, TALLY_EINVAL, "there is no program and no platform to serve");
 	if (live_open(&s->live, s) < 0 || profiles_open(&s->profiles) < 0)
 		return err_oom(&s->err);
 	rc = http_open(&s->http, s, at ? at : usual, &s->err);

@@ -3,6 +3,7 @@
  *
  *	serve.c    the calls of tally/serve.h: which programs there are, the loop, what /status says
  *	program.c  one D program: read, compiled, armed, read again, ended
+ *	platform.c one platform whose counters are counted: in the place of a program
  *	metric.c   an aggregation as a metric: its name, type, labels, and its samples as text
  *	format.c   which text a client takes, and how numbers and strings are written in it
  *	web.c      TLS and users, of a file; web_int.h
@@ -17,6 +18,7 @@
 
 #include <tally/serve.h>
 
+#include "ask/watch.h"
 #include "base/base.h"
 
 /* ---- format.c ------------------------------------------------------------------- */
@@ -38,8 +40,10 @@ enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_SUMMARY, METRIC_HISTOGRA
 struct metric {
 	/* set by metric_open, then read-only */
 	char *name, *help; /* "tally_faults", without _total */
-	const char *unit;  /* "seconds", or "" */
+	const char *unit;  /* "seconds", "ratio", or "" */
+	const char *owner; /* the label that says whose a series is: "program", "platform" */
 	double scale;      /* what was counted, divided by it, is in the unit */
+	bool real;         /* values are no whole numbers */
 	enum metric_type type;
 	enum metric_fold { FOLD_ADD, FOLD_MIN, FOLD_MAX, FOLD_NONE } fold; /* how values of several keys make one */
 	char **label;
@@ -63,10 +67,14 @@ struct metric_reading {
 };
 /* What the aggregation of a program becomes; m is zeroed. -TALLY_ENOTSUP with the reason: it becomes none (stacks are no labels). */
 int metric_open(struct metric *m, const char *program, const struct tally_aggregation *a, uint32_t most, struct err *e);
+/* What figures of this family become. */
+int metric_open_figure(struct metric *m, const struct watch_figure *f, uint32_t most);
 void metric_close(struct metric *m);
 /* A reading: begin, each row, end; then m->samples has the lines. */
 void metric_begin(struct metric *m);
 int metric_add(struct metric *m, const struct metric_reading *r, const char *program, const struct tally_row *row);
+int metric_add_figure(struct metric *m, const struct metric_reading *r, const char *platform,
+		      const struct watch_figure *f);
 int metric_end(struct metric *m, const struct metric_reading *r, const char *program);
 /* # HELP, # TYPE and # UNIT. */
 void metric_head(struct buf *to, enum format f, const char *name, enum metric_type type, const char *unit,
@@ -78,7 +86,7 @@ struct program {
 	char *path, *name;
 	char *text; /* that was compiled, or NULL */
 	size_t n;
-	struct tally_trace *trace; /* running, or ended; NULL: it failed */
+	struct tally_trace *trace; /* running, or ended; NULL: it failed, or is a platform */
 	enum program_state state;
 	struct err why;        /* it does not run; or runs with its old text, since the new one fails */
 	struct metric *metric; /* one for each aggregation, in their order; those without a name are none */
@@ -86,6 +94,12 @@ struct program {
 	uint64_t generation;      /* how many texts of it ran: another one has other aggregations */
 	bool of_directory, stays; /* stays: found again by a reload */
 	struct tally_serve *serve;
+	/* of a platform, whose path and name are what --on said */
+	bool is_platform;
+	char *events, *view;
+	struct watch *watch; /* NULL: it failed */
+	struct map family;   /* watch_figure.family -> its place in metric + 1 */
+	uint64_t passed_ns;  /* when time last passed there */
 };
 int program_open(struct tally_serve *s, const char *path, struct program **ret);
 void program_close(struct program *p);
@@ -96,6 +110,17 @@ int program_start(struct program *p); /* arms it; negative with p->why */
 void program_work(struct program *p);
 /* Fills the metrics' samples; negative with p->why. */
 int program_read(struct program *p, const struct metric_reading *r);
+/* It has failed: keeps the words. */
+int program_fail(struct program *p, int rc, const char *words, const char *reason);
+void program_forget_metrics(struct program *p);
+
+/* ---- platform.c ------------------------------------------------------------------ */
+int platform_open(struct tally_serve *s, const char *on, const char *events, const char *view, struct program **ret);
+void platform_close(struct program *p);
+/* Begins to count, unless it does; negative with p->why. */
+int platform_load(struct program *p);
+void platform_work(struct program *p);
+int platform_read(struct program *p, const struct metric_reading *r);
 
 /* ---- serve.c ---------------------------------------------------------------------- */
 struct tally_serve {
@@ -109,6 +134,7 @@ struct tally_serve {
 	uint64_t scrapes, scrape_ns; /* how many there were, and how long the last one took */
 	uint64_t alive_ns;           /* when the service manager last heard that we live */
 	bool dropped;                /* capabilities were given up */
+	bool unsettled;              /* there are metrics whose names were not held against the others' */
 	struct err err;
 };
 void serve_note(const struct tally_serve *s, const char *fmt, ...) PRINTF_LIKE(2, 3);

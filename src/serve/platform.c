@@ -1,0 +1,164 @@
+/*
+ * platform.c: one platform of the service, whose counters are metrics: this machine, a model, a machine behind a socket.
+ *
+ * To the rest of the service it is a program: it has a name, runs or has failed, and has metrics.  Which those are,
+ * its figures say: each family that comes becomes a metric when it first comes.
+ *
+ * A platform that goes away fails, and its series end with it: what they last were is no more than that.  A reload
+ * opens it again, and it counts from nothing.
+ */
+#include <string.h>
+
+#include "serve/serve_int.h"
+
+#define PASS_EVERY_NS UINT64_C(1000000000)
+#define FAMILIES_MOST 4096u
+
+int platform_open(struct tally_serve *s, const char *on, const char *events, const char *view, struct program **ret)
+{
+	struct program *p = mem_alloc(sizeof(*p));
+
+	if (!p)
+		return -TALLY_ENOMEM;
+	*p = (struct program){ .serve = s,
+			       .state = PROGRAM_FAILED,
+			       .is_platform = true,
+			       .stays = true,
+			       .path = mem_strdup(on),
+			       .name = mem_strdup(on),
+			       .events = events ? mem_strdup(events) : NULL,
+			       .view = view ? mem_strdup(view) : NULL };
+	if (!p->path || !p->name || (events && !p->events) || (view && !p->view)) {
+		program_close(p);
+		return -TALLY_ENOMEM;
+	}
+	*ret = p;
+	return 0;
+}
+
+static void platform_end(struct program *p)
+{
+	watch_close(p->watch);
+	p->watch = NULL;
+	p->state = PROGRAM_FAILED;
+	program_forget_metrics(p);
+	map_free(&p->family);
+}
+
+void platform_close(struct program *p)
+{
+	platform_end(p);
+	mem_free(p->events);
+	mem_free(p->view);
+}
+
+static int platform_note(void *arg, const char *text, size_t n)
+{
+	const struct program *p = arg;
+
+	serve_note(p->serve, "%s: %.*s", p->name, (int)(n && text[n - 1] == '\n' ? n - 1 : n), text);
+	return 0;
+}
+
+static int platform_fail(struct program *p, int rc)
+{
+	const char *words = p->watch ? watch_error(p->watch) : "";
+
+	rc = program_fail(p, rc, words, "");
+	platform_end(p);
+	return rc;
+}
+
+/* ---- figures ------------------------------------------------------------------------------ */
+
+struct platform_reading {
+	struct program *p;
+	const struct metric_reading *r;
+};
+
+/* The metric of a family; NULL: it has none, since another program has that name, or memory is out. */
+static struct metric *platform_metric(struct program *p, const struct watch_figure *f, int *rc)
+{
+	void **slot = map_at(&p->family, f->family, strlen(f->family));
+	struct metric *m;
+
+	*rc = slot ? 0 : -TALLY_ENOMEM;
+	if (slot && *slot) {
+		m = &p->metric[(uintptr_t)*slot - 1];
+		return m->name ? m : NULL;
+	}
+	if (p->nmetrics >= FAMILIES_MOST)
+		return NULL;
+	m = slot ? VEC_NEW(p->metric, p->nmetrics, p->capmetrics) : NULL;
+	*rc = m ? metric_open_figure(m, f, p->serve->o.series) : -TALLY_ENOMEM;
+	if (*rc < 0)
+		return NULL;
+	*slot = (void *)(uintptr_t)p->nmetrics;
+	p->serve->unsettled = true;
+	return m;
+}
+
+static int platform_take_figure(void *arg, const struct watch_figure *f)
+{
+	const struct platform_reading *c = arg;
+	int rc;
+	struct metric *m = platform_metric(c->p, f, &rc);
+
+	return m ? metric_add_figure(m, c->r, c->p->name, f) : rc;
+}
+
+static int platform_take_all(struct program *p, const struct metric_reading *r)
+{
+	struct platform_reading c = { p, r };
+	int rc;
+
+	for (uint32_t i = 0; i < p->nmetrics; i++)
+		metric_begin(&p->metric[i]);
+	rc = watch_read(p->watch, platform_take_figure, &c);
+	for (uint32_t i = 0; rc >= 0 && i < p->nmetrics; i++)
+		rc = p->metric[i].name ? metric_end(&p->metric[i], r, p->name) : 0;
+	return rc < 0 ? platform_fail(p, rc) : 0;
+}
+
+int platform_read(struct program *p, const struct metric_reading *r)
+{
+	return p->watch && watch_is_due(p->watch) ? platform_take_all(p, r) : 0;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+int platform_load(struct program *p)
+{
+	const struct tally_serve *s = p->serve;
+	const struct watch_opts o = {
+		.on = p->path, .events = p->events, .view = p->view, .note = platform_note, .arg = p, .stop = s->o.stop
+	};
+	const struct metric_reading r = { FORMAT_TEXT, s->o.clock(s->o.arg) };
+	int rc;
+
+	if (p->watch)
+		return 0;
+	p->why = (struct err){ 0 };
+	rc = s->dropped ? err_set(&p->why, TALLY_EPERM, "the capabilities to count there were given up (--drop)") :
+			  watch_open(&p->watch, &o);
+	if (rc < 0 && s->dropped)
+		return rc;
+	if (rc < 0)
+		return platform_fail(p, rc);
+	p->state = PROGRAM_RUNS;
+	p->passed_ns = r.now_ns;
+	return platform_take_all(p, &r);
+}
+
+void platform_work(struct program *p)
+{
+	const uint64_t now = p->serve->o.clock(p->serve->o.arg);
+	int rc;
+
+	if (now >= p->passed_ns && now - p->passed_ns < PASS_EVERY_NS) /* the clock may be set back */
+		return;
+	p->passed_ns = now;
+	rc = watch_pass(p->watch);
+	if (rc < 0)
+		(void)platform_fail(p, rc);
+}

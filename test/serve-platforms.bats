@@ -1,0 +1,142 @@
+#!/usr/bin/env bats
+# tally serve --on: counters of platforms as metrics. The truth is `tally stat --json` of the same model over the same time.
+
+bats_require_minimum_version 1.5.0
+load common
+load service
+
+metrics() { curl -sf "$at/metrics"; }
+
+# Serves models, and holds the first page on which time went on against what `tally stat` says of each.
+same_as_stat() { # MODEL EVENTS|--view=VIEW ...
+  local args=() i
+  for ((i = 1; i <= $#; i += 2)); do
+    j=$((i + 1))
+    [[ "${!j}" == --view=* ]] && args+=(--on "${!i}" "${!j}") || args+=(--on "${!i}" -e "${!j}")
+  done
+  serve "${args[@]}"
+  until metrics >page && [ "$(awk '/^tally_platform_seconds_total/ && $2 >= 1 { n++ } END { print n + 0 }' page)" -ge 1 ] &&
+    ! grep -q '^tally_platform_seconds_total.* 0.0$' page; do kill -0 "$server"; done
+  for ((i = 1; i <= $#; i += 2)); do
+    j=$((i + 1))
+    ms=$(awk -v m="$1" 'index($0, "tally_platform_seconds_total{platform=\"'"${!i}"'\"}") == 1 { printf "%d", $2 * 1000 + 0.5 }' page)
+    [[ "${!j}" == --view=* ]] && what=("${!j}") || what=(-e "${!j}")
+    "$TALLY" stat --on "${!i}" "${what[@]}" --duration "$ms" --json >truth
+    python3 - "${!i}" page truth <<'P'
+import json, math, re, sys
+on, page, truth = sys.argv[1:]
+have = {}
+for line in open(page):
+    m = re.fullmatch(r'(tally_(?:gpci|vfalls|mmustat|partition|processor|cec|links)_\w+)\{platform="([^"]*)"(?:,(.*))?\} (\S+)\n', line)
+    if m and m[2] == on:
+        have[m[1], frozenset(re.findall(r'(\w+)="([^"]*)"', m[3] or ''))] = float(m[4])
+want = {}
+keys = {'partition': ['partition'], 'processor': ['processor', 'node', 'chip'], 'links': ['chip', 'node'], 'mmustat': ['cpu', 'context', 'size'], 'cec': []}
+shares = {'entc', 'idle', 'busy', 'utilisation', 'pool', *'abcwxyz'}
+for row in map(json.loads, open(truth)):
+    t = row.pop('type')
+    if t == 'count':
+        first, last = row['name'].split('.')
+        labels = [tuple(row['id'].split('='))]
+        vfalls = row['selector'].startswith('vfalls/')
+        if vfalls:
+            labels.append(('register', first))
+        want[f'tally_vfalls_{last}_total' if vfalls else f'tally_gpci_{first}_{last}_total', frozenset(labels)] = row['value']
+        continue
+    labels = frozenset((k, '' if row[k] is None else str(row[k])) for k in keys[t])
+    for k, v in row.items():
+        if k in ['time', 'kind', 'owner', 'state', 'hottest', *keys[t]] or v is None or t == 'mmustat' and not k.endswith('_total'):
+            continue
+        share = k in shares and (t, k) != ('cec', 'busy')
+        want[f'tally_{t}_{k}' + ('_ratio' if share else ''), labels] = v
+assert want and have.keys() == want.keys(), (have.keys() ^ want.keys())
+for k, v in want.items():
+    assert math.isclose(have[k], v, rel_tol=1e-8), (k, have[k], v)
+assert any(want.values())
+print(on, len(want), 'figures are the same')
+P
+  done
+}
+
+needs_python() { command -v python3 >/dev/null || skip "no python3"; }
+
+@test "counters of models are what tally stat counts in the same time" {
+  needs_http
+  needs_python
+  same_as_stat power gpci/entitled/,gpci/dispatch_purr/,gpci/run_instructions/ niagara mmustat/all/ \
+    batoka vfalls/node0_mcu0,event=mem_reads/,vfalls/zam0_lpu_a,event=clock_cycles/
+}
+
+@test "views are what tally stat shows of the same time" {
+  needs_http
+  needs_python
+  same_as_stat power --view=partitions power,seed=2 --view=cec power,seed=3 --view=processors power,seed=4 --view=links
+}
+
+@test "promtool takes what a service of platforms says: each has a help text and a unit" {
+  needs_http
+  command -v promtool >/dev/null || skip "no promtool"
+  serve --on power -e gpci/entitled/ --on power,seed=2 --view links --on niagara -e mmustat/all/ --on local -e cpu-clock,page-faults:u
+  metrics >page
+  promtool check metrics <page
+  grep -qx '# HELP tally_gpci_entitled_capped_total what it consumed inside its entitlement; of a dedicated partition all (PURR cycles)' page
+  grep -qE '^tally_cpc_cpu_clock_seconds_total\{platform="local"\} [0-9.e+]+$' page
+  grep -qx 'tally_up{platform="power,seed=2"} 1' page
+}
+
+@test "this machine's CPU events are counted of all CPUs: a program's faults are among them" {
+  needs_http
+  serve -e page-faults
+  faults() { metrics | awk '/^tally_cpc_page_faults_total/ { printf "%d", $2 }'; }
+  before=$(faults)
+  "$PROGS/storm" 100000 >one
+  [ $(($(faults) - before)) -ge 100000 ]
+}
+
+@test "a platform that goes away is down with the reason, the others go on, and a reload finds it again" {
+  needs_http
+  "$TALLY" machine power --listen socket 2>machine.log &
+  machine=$!
+  until [ -S socket ]; do kill -0 "$machine"; done
+  echo 'BEGIN { @n = count(); }' >known.d
+  serve -s known.d --on unix:socket -e gpci/entitled/ --on power -e gpci/entitled/
+  metrics >page
+  grep -qx 'tally_up{platform="unix:socket"} 1' page
+  grep -q '^tally_gpci_entitled_capped_total{platform="unix:socket",partition="1"}' page
+  kill "$machine"
+  wait "$machine" || true
+  metrics >page
+  grep -qx 'tally_up{platform="unix:socket"} 0' page
+  run ! grep -q '^tally_gpci_entitled_capped_total{platform="unix:socket"' page
+  grep -q '^tally_gpci_entitled_capped_total{platform="power",partition="1"}' page
+  grep -qx 'tally_n_total{program="known"} 1' page
+  curl -sf "$at/status" >status
+  grep -qF '"platform":"unix:socket","state":"failed","reason":"' status
+  run ! grep -qF '"platform":"unix:socket","state":"failed","reason":""' status
+  rm -f socket
+  "$TALLY" machine power --listen socket 2>machine.log &
+  machine=$!
+  until [ -S socket ]; do kill -0 "$machine"; done
+  kill -HUP "$server"
+  until_log 'reloaded: 3 programs, 0 failed'
+  metrics >page
+  kill "$machine"
+  wait "$machine" || true
+  grep -qx 'tally_up{platform="unix:socket"} 1' page
+  grep -q '^tally_gpci_entitled_capped_total{platform="unix:socket",partition="1"}' page
+}
+
+@test "what cannot be counted is said, and what is asked for twice is there once" {
+  needs_http
+  run "$TALLY" serve --check --on power -e gpci/nonsense/
+  [ "$status" -eq 1 ]
+  has "gpci/nonsense/"
+  run "$TALLY" serve --check --on power -e gpci/entitled/ --view cec
+  said 1 "tally: power: events and a view cannot be combined"
+  run "$TALLY" serve --check --on power -e gpci/entitled/ --on power --view cec
+  said 1 "tally: power: two of one name; give each platform once, with all its events"
+  serve --on power -e gpci/entitled/ -e gpci/entitled/
+  metrics >page
+  [ -z "$(grep -v '^#' page | cut -d' ' -f1 | sort | uniq -d)" ]
+  grep -q '^tally_gpci_entitled_capped_total{platform="power",partition="1"}' page
+}
