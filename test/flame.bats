@@ -39,6 +39,17 @@ browse() {
   for form in folded html pb.gz; do diff json.paths "$form.paths"; done
 }
 
+@test "in folded stacks of both, each frame of the kernel and no other ends with _[k]" {
+  needs_bpf
+  "$TALLY" trace -qo both.folded -c "dd if=/dev/zero of=/dev/null bs=1 count=7 status=none" -n '
+    syscall::write:entry /pid == $target/ { @[ustack(2), stack()] = count(); }'
+  [ "$(awk '/libc.*write(;vmlinux`[^;]*_\[k\])+ [0-9]+$/ { n += $NF } END { print n }' both.folded)" -eq 7 ]
+  "$TALLY" trace -qo alone.folded -c "dd if=/dev/zero of=/dev/null bs=1 count=7 status=none" -n '
+    syscall::write:entry /pid == $target/ { @[stack()] = count(); }'
+  grep -q '^vmlinux`' alone.folded
+  run ! grep -F '[k]' alone.folded
+}
+
 @test "a profile says what its samples are, when they were taken, and the period of the one event" {
   needs_bpf
   needs_python

@@ -115,7 +115,8 @@ void an_json_value(struct buf *to, const struct an_value *v);
  * empty; from and to are inclusive, null where there is no bound. */
 void an_json_agg(struct buf *to, const struct an_agg *a);
 /* Folded stacks (flame graph input), a line for each path of the trees, which are sorted: names joined by ';'; a blank; the
- * value.  Of several trees a path begins with the label of its own. */
+ * value.  Of several trees a path begins with the label of its own.  Where there are frames of processes and of the kernel, the
+ * kernel's end with "_[k]". */
 struct an_flame;
 void an_folded_put(struct buf *to, const struct an_flame *f);
 

@@ -42,7 +42,7 @@ static void rows_of_equal_names_are_one(void **state)
 	folded_of(&b, &a, 1);
 	assert_text(&b, "sh 6\n"
 			"sh;a`main;a`leaf 7\n"
-			"sh;a`main;a`leaf;vmlinux`fault 5\n");
+			"sh;a`main;a`leaf;vmlinux`fault_[k] 5\n");
 }
 
 static void a_row_without_a_name_is_never_called_after_the_sign_of_aggregations(void **state)
@@ -111,7 +111,7 @@ static void a_frame_of_the_kernel_and_one_of_a_process_with_its_name_are_two(voi
 
 	(void)state;
 	folded_of(&b, &a, 1);
-	assert_text(&b, "f 1\nf 2\n");
+	assert_text(&b, "f 1\nf_[k] 2\n");
 }
 
 static void sums_stay_within_64_bits_and_those_below_0_are_counted(void **state)

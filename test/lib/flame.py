@@ -25,7 +25,7 @@ def of_json(text):
 def of_folded(text):
     for line in text.splitlines():
         path, value = line.rsplit(" ", 1)
-        yield path.split(";"), int(value)
+        yield [frame.removesuffix("_[k]") for frame in path.split(";")], int(value)
 
 def of_html(text):
     graphs = re.findall(r'<div class="flame".*?<script type="application/json">(.*?)</script>', text, re.S)
