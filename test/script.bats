@@ -224,6 +224,11 @@ tally: option ${row%%=*} takes ${row#*:}"
   said 0 "2"
 }
 
+@test "the vm waits for the end of the command of -c" {
+  run vm -q -c "sh -c 'seq 300000 | tail -n 1'" -n 'BEGIN { } END { printf("end\n"); }'
+  said 0 $'300000\nend'
+}
+
 @test "-D and the other options for cpp do nothing without -C, and are no error" {
   run vm -DARCH_x86_64 -D X=1 -UY -I. -H -Xs -x cppargs=-nostdinc -x define=X -qn 'BEGIN { trace("x"); exit(0); }'
   said 0 "x"

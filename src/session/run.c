@@ -626,6 +626,11 @@ int run_work(struct tally_trace *t, int timeout_ms)
 		return rc;
 	rc = t->records ? t->records->ops->turn(t, wait_ms(t, timeout_ms)) :
 			  t->eng->ops->wait(t->eng, wait_ms(t, timeout_ms));
+	if (rc == -TALLY_EEND && t->has_child && !t->records) { /* nothing but the end of the command is left to come */
+		(void)poll(&(struct pollfd){ .fd = t->child.pidfd, .events = POLLIN }, 1, wait_ms(t, timeout_ms));
+		see_target(t);
+		return t->over;
+	}
 	if (rc == -TALLY_EEND)
 		return t->over = true;
 	if (rc < 0)
