@@ -517,7 +517,7 @@ assert {"error_log", "page", "msi", "message_log", "perhaps_chance", "lost", "la
   [ "$(number summary unanswerable)" -eq 446 ]
   [ "$(number summary tag_reuse)" -eq 0 ]
   [ "$(number summary outstanding_peak)" -eq 17 ]
-  [ "$(number summary outstanding_mean | awk '{ printf "%.1f", $1 }')" = 1.8 ]
+  [ "$(sed -n 's/.*"outstanding_mean":\([^,]*\),.*/\1/p' "$report" | head -n 1)" = null ] # the trace is sparse
   run -1 grep -c '"error_log".*"00:10.0"' "$report"
 }
 

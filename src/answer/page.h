@@ -40,6 +40,7 @@ struct an_cell {
 	uint8_t unit; /* AN_DEFAULT, or another one than the column's */
 	bool none;    /* there is no figure: "-", null */
 	bool at_most; /* an upper bound: people read "<= 12"; a JSON object lists the keys of such members in "at_most" */
+	bool at_least;    /* a lower bound: ">= 12"; in "at_least" */
 	bool approximate; /* it may be off either way: "~ 12"; in "approximate" */
 	uint8_t whose;    /* of a row of emit.h: enum an_for */
 	uint64_t u;
@@ -133,6 +134,7 @@ struct an_part {
 	uint8_t kind;                   /* enum an_part_kind */
 	uint8_t words;                  /* enum an_words */
 	bool approximate;               /* of bars and heat: as of a cell; programs read it, people the title */
+	bool step_at_least;             /* of lines and heat: steps may have been longer; as above */
 	const char *key, *title, *text; /* text: an explanation in small print, or the words; may be NULL */
 	union {
 		struct {

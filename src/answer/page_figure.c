@@ -64,6 +64,8 @@ void an_figure(struct buf *to, uint8_t unit, const struct an_cell *c)
 		buf_puts(to, "~ ");
 	else if (c->at_most)
 		buf_puts(to, "<= ");
+	else if (c->at_least)
+		buf_puts(to, ">= ");
 	switch (an_unit_of(c, unit)) {
 	case AN_COUNT:
 	case AN_TICKS:

@@ -35,14 +35,20 @@ static void page_json_list(struct buf *to, const char *list, uint32_t n, const c
 	page_json_string(to, key);
 }
 
-enum page_mark { MARK_AT_MOST, MARK_APPROXIMATE, MARKS };
+enum page_mark { MARK_AT_MOST, MARK_AT_LEAST, MARK_APPROXIMATE, MARKS };
 
 static bool page_cell_has(const struct an_cell *c, enum page_mark mark)
 {
-	return !c->none && (mark == MARK_APPROXIMATE ? c->approximate : c->at_most && !c->approximate);
+	const bool has[MARKS] = { [MARK_AT_MOST] = c->at_most && !c->approximate,
+				  [MARK_AT_LEAST] = c->at_least && !c->approximate,
+				  [MARK_APPROXIMATE] = c->approximate };
+
+	return !c->none && has[mark];
 }
 
-static const char *const page_marks[MARKS] = { [MARK_AT_MOST] = "at_most", [MARK_APPROXIMATE] = "approximate" };
+static const char *const page_marks[MARKS] = {
+	[MARK_AT_MOST] = "at_most", [MARK_AT_LEAST] = "at_least", [MARK_APPROXIMATE] = "approximate"
+};
 
 static void page_json_facts(struct buf *to, const struct an_part *p)
 {
@@ -107,6 +113,12 @@ static void page_json_bars(struct buf *to, const struct an_part *p)
 	buf_printf(to, "]%s}\n", p->approximate ? ",\"approximate\":[\"buckets\"]" : "");
 }
 
+/* Closes an array whose elements are steps. */
+static void page_json_step(struct buf *to, const struct an_part *p)
+{
+	buf_puts(to, p->step_at_least ? "],\"at_least\":[\"step\"]" : "]");
+}
+
 static void page_json_lines(struct buf *to, const struct an_part *p)
 {
 	const struct an_lines *l = &p->lines;
@@ -124,7 +136,7 @@ static void page_json_lines(struct buf *to, const struct an_part *p)
 		}
 		buf_puts(to, "]}");
 	}
-	buf_puts(to, "]");
+	page_json_step(to, p);
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < l->nlines && l->n; i++)
 		if (l->line[i].approximate)
@@ -145,7 +157,8 @@ static void page_json_heat(struct buf *to, const struct an_part *p)
 			buf_printf(to, "%s%u", x ? "," : "", h->count[(size_t)y * h->nx + x]);
 		buf_puts(to, "]}");
 	}
-	buf_printf(to, "]%s}\n", p->approximate ? ",\"approximate\":[\"rows\"]" : "");
+	page_json_step(to, p);
+	buf_puts(to, p->approximate ? ",\"approximate\":[\"rows\"]}\n" : "}\n");
 }
 
 static void page_json_words(struct buf *to, const struct an_part *p)

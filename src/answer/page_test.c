@@ -159,14 +159,14 @@ static void json_lists_the_keys_of_figures_that_are_bounds_and_of_those_that_may
 	static const struct an_line line[] = { { .key = "a", .title = "a", .v = v, .approximate = true },
 					       { .key = "b", .title = "b", .v = v },
 					       { .key = "c", .title = "c", .v = v, .approximate = true } };
-	struct an_cell most = AN_U(1), off = AN_U(2), half = AN_D(.5), both = AN_U(3), none = AN_NONE;
+	struct an_cell most = AN_U(1), least = AN_U(4), off = AN_U(2), half = AN_D(.5), both = AN_U(3), none = AN_NONE;
 	struct an_page p = { 0 };
 	struct an_part *t;
 	struct buf b = { 0 };
 
 	(void)state;
-	most.at_most = off.approximate = half.approximate = both.at_most = both.approximate = none.at_most =
-		none.approximate = true;
+	most.at_most = least.at_least = off.approximate = half.approximate = both.at_most = both.approximate =
+		none.at_most = none.approximate = true;
 	an_page_open(&p, "trial", "A trial");
 	t = an_page_facts(&p, "summary", "Summary");
 	an_fact(&p, t, "n", "n", AN_COUNT, most);
@@ -175,8 +175,10 @@ static void json_lists_the_keys_of_figures_that_are_bounds_and_of_those_that_may
 	an_fact(&p, t, "p", "p", AN_COUNT, none);
 	t = an_page_table(&p, "requester", "By requester", columns, COUNT(columns));
 	an_row(&p, t, (struct an_cell[]){ AN_S("x"), most, most, half, none });
+	an_row(&p, t, (struct an_cell[]){ AN_S("y"), least, most, half, least });
 	an_page_lines(&p, "line", "Over time",
-		      &(struct an_lines){ .step = 10, .n = 2, .nlines = 3, .unit = AN_COUNT, .line = line });
+		      &(struct an_lines){ .step = 10, .n = 2, .nlines = 3, .unit = AN_COUNT, .line = line })
+		->step_at_least = true;
 	an_page_json(&b, &p);
 	assert_text(
 		&b,
@@ -184,8 +186,14 @@ static void json_lists_the_keys_of_figures_that_are_bounds_and_of_those_that_may
 		"{\"type\":\"summary\",\"n\":1,\"m\":2,\"o\":3,\"p\":null,\"at_most\":[\"n\"],\"approximate\":[\"m\",\"o\"]}\n"
 		"{\"type\":\"requester\",\"who\":\"x\",\"n\":1,\"bytes\":1,\"share\":0.5,\"p50\":null,"
 		"\"at_most\":[\"n\",\"bytes\"],\"approximate\":[\"share\"]}\n"
+		"{\"type\":\"requester\",\"who\":\"y\",\"n\":4,\"bytes\":1,\"share\":0.5,\"p50\":4,"
+		"\"at_most\":[\"bytes\"],\"at_least\":[\"n\",\"p50\"],\"approximate\":[\"share\"]}\n"
 		"{\"type\":\"line\",\"from\":0,\"step\":10,\"unit\":\"count\",\"series\":[{\"name\":\"a\",\"values\":[0,1]},"
-		"{\"name\":\"b\",\"values\":[0,1]},{\"name\":\"c\",\"values\":[0,1]}],\"approximate\":[\"a\",\"c\"]}\n");
+		"{\"name\":\"b\",\"values\":[0,1]},{\"name\":\"c\",\"values\":[0,1]}],"
+		"\"at_least\":[\"step\"],\"approximate\":[\"a\",\"c\"]}\n");
+	buf_clear(&b);
+	an_figure(&b, AN_COUNT, &least);
+	assert_text(&b, ">= 4");
 	an_page_free(&p);
 }
 

@@ -45,11 +45,18 @@ static bool keeps_time(const struct ptt_report *r)
 	return keeps;
 }
 
-/* Where records may be missing, latencies may be of wrong pairs; where times are deltas, or short, what is missing takes its time with it; and where
+/* Where it was found weakly what times count from, nothing of them is certain. Where records may be missing, latencies may be of wrong pairs; where times are deltas, or short, what is missing takes its time with it; and where
  * packets are there twice, a gap may have taken the first record of one and left the second. */
 static bool latency_is_about(const struct ptt_report *r)
 {
-	return r->may_mispair || (r->may_miss && !keeps_time(r)) || (r->gaps && r->duplicates);
+	return r->may_mispair || (r->may_miss && !keeps_time(r)) || (r->gaps && r->duplicates) || !r->time_sure;
+}
+
+/* Between two records of 11 bits of time whole turns may be missing, which no latency has too many of. */
+static struct an_cell page_cell_latency(const struct ptt_page_in *in, struct an_cell c)
+{
+	c.at_least = in->r->wraps && !c.none;
+	return page_cell_about(latency_is_about(in->r), c);
 }
 
 /* Wrong pairs take longer than right ones, as long as times count on over what is missing. */
@@ -59,7 +66,9 @@ static struct an_cell page_cell_most(const struct ptt_page_in *in, const struct 
 
 	if (!h || !h->n)
 		return AN_NONE;
-	return page_cell_about(latency_is_about(r) && !keeps_time(r), page_cell_bound(r->may_mispair, h->most));
+	if (keeps_time(r) && r->time_sure)
+		return page_cell_bound(r->may_mispair, h->most);
+	return page_cell_latency(in, AN_U(h->most));
 }
 
 static struct an_cell page_cell_time(bool known, uint64_t v)
@@ -69,7 +78,46 @@ static struct an_cell page_cell_time(bool known, uint64_t v)
 
 static struct an_cell page_cell_quantile(const struct ptt_page_in *in, const struct ptt_hist *h, uint32_t per_mille)
 {
-	return page_cell_about(latency_is_about(in->r), h && h->n ? AN_U(ptt_hist_at(h, per_mille)) : AN_NONE);
+	return page_cell_latency(in, h && h->n ? AN_U(ptt_hist_at(h, per_mille)) : AN_NONE);
+}
+
+static const struct ptt_device_row *page_device(const struct ptt_report *r, uint32_t device)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < r->ndevices && r->device[i].device != device)
+		i++;
+	return &r->device[i];
+}
+
+/* The time of a record, in ticks from the first of its device. */
+static struct an_cell page_cell_moment(const struct ptt_device_row *d, bool known, uint64_t time)
+{
+	struct an_cell c = page_cell_time(known, time);
+
+	c.at_least = known && d->span_at_least;
+	return page_cell_about(d->moved || !d->time_sure, c);
+}
+
+struct an_cell page_cell_span(bool sure, bool at_least, uint64_t span)
+{
+	return (struct an_cell){ .u = span, .at_least = at_least, .approximate = !sure };
+}
+
+/* Over a span that may have been longer by an unknown part an average is no bound: more or less may have been open meanwhile. */
+static struct an_cell page_cell_mean(const struct ptt_report *r, bool known, bool span_at_least, uint64_t ticks,
+				     uint64_t span)
+{
+	return page_cell_about(r->may_miss || span_at_least || !r->time_sure,
+			       known ? AN_D(page_share(ticks, span)) : AN_NONE);
+}
+
+static struct an_cell page_cell_peak(const struct ptt_report *r, bool known, uint64_t peak)
+{
+	struct an_cell c = page_cell_time(known, peak);
+
+	c.at_most = known && r->peak_is_bound;
+	return page_cell_about(r->may_miss, c);
 }
 
 /* Of what follows from pairs of requests and completions. */
@@ -159,7 +207,7 @@ static const char *time_known(const struct ptt_page_in *in, bool sure)
 
 static bool is_doubtful(const struct ptt_page_in *in)
 {
-	return !in->time_told && !in->r->time_sure;
+	return !in->r->time_sure; /* what the user says is sure */
 }
 
 /* A title over latencies: whoever reads no further than these must know it, too. */
@@ -171,31 +219,28 @@ static const char *title_of_latency(struct an_page *p, const struct ptt_page_in 
 /* Over a picture, whose figures can't be marked one by one. */
 static const char *title_of_picture(struct an_page *p, const struct ptt_page_in *in, const char *title)
 {
-	const char *marked = latency_is_about(in->r) ?
-				     arena_printf(&p->arena, "%s (approximate: records may be missing)", title) :
-				     NULL;
+	const char *marked =
+		is_doubtful(in)         ? title_of_latency(p, in, title) :
+		latency_is_about(in->r) ? arena_printf(&p->arena, "%s (approximate: records may be missing)", title) :
+		in->r->wraps            ? arena_printf(&p->arena, "%s (at least: time has 11 bits)", title) :
+					  title;
 
-	return title_of_latency(p, in, marked ? marked : title);
+	return marked ? marked : title;
 }
 
 static const char *doubt_of_latency(const struct ptt_page_in *in)
 {
-	return is_doubtful(in) ? " Latencies are doubtful: times were found weakly." : "";
-}
-
-/* 11 bits of time hide gaps, and deltas add up over the records that are there: one that is missing, with or without a sign, takes its
- * time with it. */
-bool page_span_is_bound(const struct ptt_report *r)
-{
-	return r->gaps != 0 || !keeps_time(r);
+	if (is_doubtful(in))
+		return " Latencies are doubtful: times were found weakly.";
+	if (latency_is_about(in->r))
+		return " Latencies behind ~ may be off: records may be missing.";
+	return in->r->wraps ? " Latencies are lower bounds: 11 bits of time hide gaps of 2048 ticks and more." : "";
 }
 
 static void page_add_summary(struct an_page *p, const struct ptt_page_in *in)
 {
 	const struct ptt_report *r = in->r;
-	const bool at_least = page_span_is_bound(r);
 	struct an_part *f = an_page_facts(p, "summary", "Summary");
-	bool has_mean = r->matched && r->outstanding_span && r->requests;
 
 	an_fact(p, f, "file", "file", AN_TEXT, AN_S(in->file));
 	an_fact(p, f, "records", "records", AN_COUNT, AN_U(r->records));
@@ -209,9 +254,9 @@ static void page_add_summary(struct an_page *p, const struct ptt_page_in *in)
 			AN_U(r->posted_twice));
 	an_fact(p, f, "padding", "padding records", AN_COUNT, AN_U(r->padding + in->lost->padding_records));
 	an_fact(p, f, "devices", "devices", AN_COUNT, AN_U(r->ndevices));
-	an_fact(p, f, "span", at_least ? "ticks from first to last, at least" : "ticks from first to last", AN_TICKS,
-		AN_U(r->span));
-	if (at_least)
+	an_fact(p, f, "span", "ticks from first to last", AN_TICKS,
+		page_cell_span(r->time_sure, r->span_at_least, r->span));
+	if (r->span_at_least)
 		an_fact(p, f, "span_at_least", "only at least", AN_FLAG, AN_U(1));
 	if (r->gaps) {
 		an_fact(p, f, "gaps", "places where records are missing", AN_COUNT, AN_U(r->gaps));
@@ -220,7 +265,7 @@ static void page_add_summary(struct an_page *p, const struct ptt_page_in *in)
 	}
 	if (r->may_miss)
 		an_fact(p, f, "records_may_be_missing", "records may be missing", AN_FLAG, AN_U(1));
-	if (in->sparse)
+	if (r->sparse)
 		an_fact(p, f, "sparse", "records are sparse", AN_FLAG, AN_U(1));
 	if (r->strays)
 		an_fact(p, f, "time_out_of_order", "records out of order in time", AN_COUNT, AN_U(r->strays));
@@ -248,22 +293,20 @@ static void page_add_summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "tag_reuse", "tags reused while open", AN_COUNT,
 		page_cell_error(r, r->fault_count[PTT_FAULT_REUSED]));
 	an_fact(p, f, "outstanding_mean", "outstanding, mean", AN_NUMBER,
-		page_cell_about(r->may_miss,
-				has_mean ? AN_D(page_share(r->outstanding_ticks, r->outstanding_span)) : AN_NONE));
-	an_fact(p, f, "outstanding_peak", r->peak_is_bound ? "outstanding, at most" : "outstanding, peak", AN_COUNT,
-		page_cell_about(r->may_miss, page_cell_time(r->matched && r->peak_known, r->outstanding_peak)));
+		page_cell_mean(r, r->mean_known, r->span_at_least, r->outstanding_ticks, r->outstanding_span));
+	an_fact(p, f, "outstanding_peak", "outstanding, peak", AN_COUNT,
+		page_cell_peak(r, r->peak_known, r->outstanding_peak));
 	if (r->time != PTT_TIME_ABS)
 		an_explain(
 			p, f,
 			"Times are deltas, which add up over the records that are in the file. So ticks from first to last are at "
 			"least so many, and rates at most so high.");
-	if (in->sparse)
+	if (r->sparse)
 		an_explain(
 			p, f,
 			"Sparse: so many of the steps between two times are long that some gaps were longer than 11 bits "
-			"of time can tell, 2047 ticks. How often the time wrapped in one is not known: ticks from first "
-			"to last are fewer than there were, rates too high, and a latency with such a gap in it "
-			"too short.");
+			"of time can tell, 2047 ticks. How often the time wrapped in one is not known. So times and latencies are "
+			"lower bounds, rates upper bounds, and how many requests were outstanding on average is unknown.");
 }
 
 static void link_facts(struct an_page *p, const struct ptt_page_in *in)
@@ -322,12 +365,11 @@ static void page_add_devices(struct an_page *p, const struct ptt_page_in *in)
 		       (struct an_cell[COUNT(col)]){
 			       AN_S(in->device_name(in->arg, d->device)), AN_U(d->records), AN_U(d->posted),
 			       page_cell_count(again, false, d->non_posted),
-			       page_cell_count(again, false, d->completions), AN_U(d->span), AN_U(d->format),
+			       page_cell_count(again, false, d->completions),
+			       page_cell_span(d->time_sure, d->span_at_least, d->span), AN_U(d->format),
 			       AN_S(time_text(d->time)), AN_S(time_known(in, d->time_sure)),
-			       page_cell_about(in->r->may_miss,
-					       in->r->matched ? share_or_none(d->outstanding_ticks, d->span) : AN_NONE),
-			       page_cell_about(in->r->may_miss,
-					       page_cell_time(in->r->matched && d->peak_known, d->outstanding_peak)) });
+			       page_cell_mean(in->r, d->mean_known, d->span_at_least, d->outstanding_ticks, d->span),
+			       page_cell_peak(in->r, d->peak_known, d->outstanding_peak) });
 	}
 	cut_short(in, t);
 }
@@ -399,12 +441,13 @@ static void gaps_table(struct an_page *p, const struct ptt_page_in *in)
 
 	for (uint32_t i = 0; t && i < n; i++) {
 		const struct ptt_gap_row *h = &r->gap[i];
+		const struct ptt_device_row *d = page_device(r, h->device);
 
 		an_row(p, t,
-		       (struct an_cell[COUNT(col)]){ AN_U(h->time), AN_U(h->offset), page_cell_time(h->bytes, h->bytes),
-						     page_cell_pairs(r, h->cut), AN_S(why[h->why]),
-						     AN_S(in->device_name(in->arg, h->device)), AN_U(h->passed),
-						     page_cell_time(h->until, h->until) });
+		       (struct an_cell[COUNT(col)]){ page_cell_moment(d, true, h->time), AN_U(h->offset),
+						     page_cell_time(h->bytes, h->bytes), page_cell_pairs(r, h->cut),
+						     AN_S(why[h->why]), AN_S(in->device_name(in->arg, h->device)),
+						     AN_U(h->passed), page_cell_moment(d, h->until != 0, h->until) });
 		passed |= h->passed;
 		until |= h->until;
 	}
@@ -425,6 +468,8 @@ static void gaps_table(struct an_page *p, const struct ptt_page_in *in)
 }
 
 /* ---- who --------------------------------------------------------------------------------- */
+
+static const char what_reads_are[] = "Reads and writes are those of memory, I/O and configuration.";
 
 static void page_add_requesters(struct an_page *p, const struct ptt_page_in *in)
 {
@@ -453,11 +498,12 @@ static void page_add_requesters(struct an_page *p, const struct ptt_page_in *in)
 		{ "cut", "cut off", AN_COUNT },
 		{ "unanswerable", "unanswerable", AN_COUNT },
 		{ "posted_duplicates_at_most", "perhaps twice", AN_COUNT },
+		{ "config", "configuration", AN_COUNT },
 	};
 	struct an_part *t = an_page_table(p, "requester", "By requester", col, COUNT(col));
 	uint32_t n = page_limit_rows(in, in->r->nrequesters, t);
 	bool m = in->r->matched, again = counts_again(in->r);
-	uint64_t given_up = 0;
+	uint64_t given_up = 0, config = 0;
 	char room[PTT_BDF_MOST];
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -480,8 +526,7 @@ static void page_add_requesters(struct an_page *p, const struct ptt_page_in *in)
 			       page_cell_pairs(in->r, q->answered),
 			       page_cell_error(in->r, q->unanswered),
 			       page_cell_pairs(in->r, q->failed),
-			       page_cell_about(in->r->may_miss,
-					       page_cell_time(m && q->peak_known, q->outstanding_peak)),
+			       page_cell_peak(in->r, q->peak_known, q->outstanding_peak),
 			       page_cell_count(again, false, q->asked_bytes),
 			       AN_U(q->largest_read),
 			       AN_U(q->largest_write),
@@ -489,8 +534,10 @@ static void page_add_requesters(struct an_page *p, const struct ptt_page_in *in)
 			       page_cell_error(in->r, q->given_up),
 			       page_cell_pairs(in->r, q->cut),
 			       page_cell_pairs(in->r, q->unanswerable),
-			       page_cell_time(m, q->posted_twice) });
+			       page_cell_time(m, q->posted_twice),
+			       page_cell_count(again, false, q->config) });
 		given_up |= q->given_up;
+		config |= q->config;
 	}
 	page_skip_columns(t, 16, 18);
 	lead_device(in, t, 19);
@@ -502,14 +549,18 @@ static void page_add_requesters(struct an_page *p, const struct ptt_page_in *in)
 		page_skip_columns(t, 22, 22);
 	if (!in->r->posted_twice)
 		page_skip_columns(t, 23, 23);
+	if (!config)
+		page_skip_columns(t, 24, 24);
 	if (!m) {
 		page_skip_columns(t, 6, 8);
 		page_skip_columns(t, 12, 15);
+		an_explain(p, t, "%s", what_reads_are);
 	} else {
 		an_explain(
 			p, t,
 			"Latency (p50, p99, max): ticks to the last completion, of requests that went well. Peak: "
-			"most that were open at once. Unanswered: open at the end.%s%s%s%s",
+			"most that were open at once. Unanswered: open at the end. %s%s%s%s%s",
+			what_reads_are,
 			given_up ? " Given up: its tag was used again while it was open, or too many were." : "",
 			in->r->unanswerable ?
 				" Unanswerable: its completions take a path that the trace does not show." :
@@ -560,7 +611,7 @@ static void page_add_completers(struct an_page *p, const struct ptt_page_in *in)
 	lead_device(in, t, 11);
 	if (!in->r->matched)
 		page_skip_columns(t, 4, 6);
-	else if (is_doubtful(in))
+	else if (*doubt_of_latency(in) && in->r->latency->n)
 		an_explain(p, t, "%s", doubt_of_latency(in) + 1);
 }
 
@@ -601,6 +652,14 @@ static void page_add_pages(struct an_page *p, const struct ptt_page_in *in)
 			   (unsigned long long)r->pages_error);
 }
 
+static struct an_cell page_cell_per_million(bool at_most, const struct ptt_target_row *g)
+{
+	if (g->last <= g->first)
+		return AN_NONE;
+	return (struct an_cell){ .d = 1e6 * (double)(g->writes - 1) / (double)(g->last - g->first),
+				 .at_most = at_most };
+}
+
 static void page_add_targets(struct an_page *p, const struct ptt_page_in *in)
 {
 	static const struct an_column col[] = {
@@ -617,23 +676,26 @@ static void page_add_targets(struct an_page *p, const struct ptt_page_in *in)
 	struct an_part *t = an_page_table(p, "msi", "MSIs and doorbells", col, COUNT(col));
 	uint32_t n = page_limit_rows(in, in->r->ntargets, t);
 	char room[PTT_BDF_MOST], text[32];
-	bool x86 = false;
+	bool x86 = false, bounds = false;
 
 	page_skip_columns(t, 6, 7);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ptt_target_row *g = &in->r->target[i];
+		const struct ptt_device_row *d = page_device(in->r, g->device);
+		const bool off = d->gaps || d->moved || !d->time_sure, longer = d->span_at_least || in->r->posted_twice;
 
 		x86 |= g->x86_msi;
+		bounds |= off || longer;
 		snprintf(text, sizeof(text), "%s%s", page_name_bdf(room, 0, g->requester),
 			 g->several ? " and others" : "");
 		an_row(p, t,
-		       (struct an_cell[COUNT(col)]){
-			       AN_U(g->address), page_cell_bound(in->r->posted_twice, g->writes),
-			       AN_U(g->mean_interval),
-			       g->last > g->first ? AN_D(1e6 * (double)(g->writes - 1) / (double)(g->last - g->first)) :
-						    AN_NONE,
-			       AN_S(text), AN_S(g->x86_msi ? "MSI (0xfee.....)" : "MSI or doorbell"), AN_U(g->first),
-			       AN_U(g->last), AN_S(in->device_name(in->arg, g->device)) });
+		       (struct an_cell[COUNT(col)]){ AN_U(g->address), page_cell_bound(in->r->posted_twice, g->writes),
+						     page_cell_span(!off, longer, g->mean_interval),
+						     page_cell_about(off, page_cell_per_million(longer, g)), AN_S(text),
+						     AN_S(g->x86_msi ? "MSI (0xfee.....)" : "MSI or doorbell"),
+						     page_cell_moment(d, true, g->first),
+						     page_cell_moment(d, true, g->last),
+						     AN_S(in->device_name(in->arg, g->device)) });
 	}
 	if (!x86)
 		page_skip_columns(t, 5, 5);
@@ -641,7 +703,11 @@ static void page_add_targets(struct an_page *p, const struct ptt_page_in *in)
 	an_explain(
 		p, t,
 		"Addresses at which two or more writes of one whole DW start; other writes to them are not looked at. "
-		"Headers don't tell an MSI from a doorbell.%s",
+		"Headers don't tell an MSI from a doorbell.%s%s",
+		bounds ?
+			" Ticks between two writes have a mark where times may be longer than they look, writes may be counted "
+			"twice, or records are missing." :
+			"",
 		in->r->targets_exact ? "" : " There were more than could be counted exactly.");
 }
 
@@ -696,19 +762,23 @@ static void page_add_latency(struct an_page *p, const struct ptt_page_in *in)
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){
 			       AN_S(to[i]), page_cell_about(in->r->may_mispair, AN_U(h[i]->n)),
-			       page_cell_about(about, AN_U(h[i]->least)),
-			       page_cell_about(about, AN_D(page_share(h[i]->sum, h[i]->n))),
+			       page_cell_latency(in, AN_U(h[i]->least)),
+			       page_cell_latency(in, AN_D(page_share(h[i]->sum, h[i]->n))),
 			       page_cell_quantile(in, h[i], 500), page_cell_quantile(in, h[i], 900),
 			       page_cell_quantile(in, h[i], 990), page_cell_quantile(in, h[i], 999),
 			       page_cell_most(in, h[i]), AN_S(time_known(in, in->r->time_sure)) });
 	an_explain(
 		p, t, "Of requests that went well and are in the file. %s",
+		is_doubtful(in) ? "Figures behind ~ may be off: times were found weakly." :
 		about ? "Figures behind ~ may be off, and those behind <= are upper bounds: records may be missing." :
-			"Percentiles are known to 1 %, least, mean and most to the last tick that records tell.");
+		in->r->wraps ?
+			"Figures behind >= are lower bounds: 11 bits of time hide gaps of 2048 ticks and more. Of "
+			"the ticks that records tell, percentiles are known to 1 %." :
+			"Percentiles are known to 1 %, least, mean and most to the last tick.");
 	page_add_histogram(p, in->r->latency, "latency_last",
-			   title_of_picture(p, in, "Latency to the last completion, in ticks"), about);
+			   title_of_picture(p, in, "Latency to the last completion, in ticks"), about || in->r->wraps);
 	page_add_histogram(p, in->r->latency_first, "latency_first",
-			   title_of_picture(p, in, "Latency to the first completion, in ticks"), about);
+			   title_of_picture(p, in, "Latency to the first completion, in ticks"), about || in->r->wraps);
 }
 
 /* One figure of every bin. */
@@ -734,15 +804,18 @@ static void time_line(struct an_page *p, const struct ptt_page_in *in)
 	static const char *const title[] = { "TLPs", "payload bytes", "non-posted requests", "outstanding, mean",
 					     "outstanding, peak" };
 	const struct ptt_report *r = in->r;
-	bool peaks = false, hides = false;
+	bool peaks = false, means = false, hides = false;
+	uint64_t answerable = 0;
+	uint32_t nlines = 0;
 
 	for (uint32_t i = 0; i < r->ndevices; i++) {
 		peaks |= r->device[i].peak_known;
-		hides |= !r->device[i].peak_known;
+		means |= r->device[i].mean_known;
+		hides |= r->device[i].hides_answers;
+		answerable += r->device[i].answerable;
 	}
-	uint32_t nlines = !r->matched ? 2 :
-			  peaks       ? COUNT(key) :
-					COUNT(key) - 1; /* requests are counted when they are matched */
+	/* requests are counted when they are matched */
+	const bool known[COUNT(key)] = { true, true, answerable != 0, means && !r->sparse, peaks };
 	uint64_t *v = mem_alloc(((size_t)r->nbins * COUNT(key) + 1) * sizeof(*v));
 	struct an_line line[COUNT(key)];
 
@@ -750,22 +823,39 @@ static void time_line(struct an_page *p, const struct ptt_page_in *in)
 		p->arena.failed = true;
 		return;
 	}
-	for (uint32_t k = 0; k < nlines; k++) {
-		const bool about = k >= 3 ? r->may_miss : k == 2 && hides ? r->may_mispair : counts_again(r);
+	for (uint32_t k = 0; k < COUNT(key); k++) {
+		const bool about = k == 3          ? r->may_miss || r->span_at_least || !r->time_sure :
+				   k == 4          ? r->may_miss :
+				   k == 2 && hides ? r->may_mispair :
+						     counts_again(r);
 
-		line[k] = (struct an_line){ .key = key[k],
-					    .title = k == 2 && hides ? "non-posted, answered" : title[k],
-					    .v = v + (size_t)k * r->nbins,
-					    .by = k == 3 ? r->bin_ticks : 0,
-					    .approximate = about };
-		const char *marked = about ? arena_printf(&p->arena, "~ %s", line[k].title) : NULL;
-		line[k].title = marked ? marked : line[k].title;
+		if (!known[k])
+			continue;
+		struct an_line *l = &line[nlines];
+		*l = (struct an_line){ .key = key[k],
+				       .title = k != 2          ? title[k] :
+						hides           ? "non-posted, answered" :
+						r->unanswerable ? "non-posted, answerable" :
+								  title[k],
+				       .v = v + (size_t)nlines * r->nbins,
+				       .by = k == 3 ? r->bin_ticks : 0,
+				       .approximate = about };
+		const char *marked = about ? arena_printf(&p->arena, "~ %s", l->title) : NULL;
+		l->title = marked ? marked : l->title;
 		for (uint32_t i = 0; i < r->nbins; i++)
-			v[(size_t)k * r->nbins + i] = bin_figure(&r->bin[i], k);
+			v[(size_t)nlines * r->nbins + i] = bin_figure(&r->bin[i], k);
+		nlines++;
 	}
-	an_page_lines(p, "time_line", "Over time",
-		      &(struct an_lines){
-			      .step = r->bin_ticks, .n = r->nbins, .nlines = nlines, .unit = AN_COUNT, .line = line });
+	struct an_part *part =
+		an_page_lines(p, "time_line",
+			      r->wraps ? "Over time (steps are at least so long: time has 11 bits)" : "Over time",
+			      &(struct an_lines){ .step = r->bin_ticks,
+						  .n = r->nbins,
+						  .nlines = nlines,
+						  .unit = AN_COUNT,
+						  .line = line });
+	if (part)
+		part->step_at_least = r->span_at_least;
 	mem_free(v);
 }
 
@@ -792,7 +882,9 @@ static void heat_map(struct an_page *p, const struct ptt_page_in *in)
 							       .low = low,
 							       .count = count });
 	if (part)
-		part->approximate = latency_is_about(r);
+		part->approximate = latency_is_about(r) || r->wraps;
+	if (part)
+		part->step_at_least = r->span_at_least;
 	mem_free(count);
 }
 
@@ -889,7 +981,8 @@ static void page_add_messages(struct an_page *p, const struct ptt_page_in *in)
 		const struct ptt_message_row *m = &r->message[i];
 
 		an_row(p, t,
-		       (struct an_cell[COUNT(log_col)]){ AN_U(m->time), AN_S(message_name(room, m->code)),
+		       (struct an_cell[COUNT(log_col)]){ page_cell_moment(page_device(r, m->device), true, m->time),
+							 AN_S(message_name(room, m->code)),
 							 AN_S(page_name_bdf(bdf, 0, m->requester)),
 							 AN_S(tlp_msg_route(m->route)), AN_U(m->code), AN_U(m->offset),
 							 AN_S(in->device_name(in->arg, m->device)) });
@@ -943,13 +1036,13 @@ static void page_add_faults(struct an_page *p, const struct ptt_page_in *in)
 
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){
-			       AN_U(f->time), AN_S(ptt_fault_name((enum ptt_fault)f->fault)),
-			       AN_S(type_name(f->type_index)), AN_S(page_name_bdf(from, f->segment, f->requester)),
-			       AN_U(f->tag), target ? AN_S(page_name_bdf(to, 0, f->completer)) : AN_NONE,
+			       page_cell_moment(page_device(in->r, f->device), true, f->time),
+			       AN_S(ptt_fault_name((enum ptt_fault)f->fault)), AN_S(type_name(f->type_index)),
+			       AN_S(page_name_bdf(from, f->segment, f->requester)), AN_U(f->tag),
+			       target ? AN_S(page_name_bdf(to, 0, f->completer)) : AN_NONE,
 			       has ? AN_S(type_name(f->request_type_index)) : AN_NONE, page_cell_time(has, f->address),
-			       page_cell_about(latency_is_about(in->r), page_cell_time(has && f->latency, f->latency)),
-			       AN_U(f->offset), page_cell_time(has, f->request_offset),
-			       AN_S(in->device_name(in->arg, f->device)) });
+			       page_cell_latency(in, page_cell_time(has && f->latency, f->latency)), AN_U(f->offset),
+			       page_cell_time(has, f->request_offset), AN_S(in->device_name(in->arg, f->device)) });
 	}
 	lead_device(in, t, 11);
 	for (uint32_t f = 0; f < PTT_FAULTS; f++)

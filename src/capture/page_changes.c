@@ -81,6 +81,13 @@ static void overlay_figures(struct an_page *p, const struct ptt_change *change, 
 	}
 }
 
+static struct an_cell page_cell_value(bool about, uint8_t bound, double v)
+{
+	return page_cell_about(about, (struct an_cell){ .d = v,
+							.at_most = bound == PTT_BOUND_MOST,
+							.at_least = bound == PTT_BOUND_LEAST });
+}
+
 /* roles: of findings. */
 static void changes_table(struct an_page *p, const struct ptt_page_in *in, bool roles, const struct ptt_change *change,
 			  uint32_t n)
@@ -111,11 +118,12 @@ static void changes_table(struct an_page *p, const struct ptt_page_in *in, bool 
 		with_role += c->role != PTT_ROLE_NONE;
 		with_doubt += within;
 		an_row(p, t,
-		       (struct an_cell[COUNT(col)]){ AN_S(c->what), page_cell_about(c->about_a, AN_D(c->a)),
-						     page_cell_about(c->about_b, AN_D(c->b)),
-						     page_cell_about(c->about_a || c->about_b, AN_D(c->change)),
-						     isinf(c->error) ? AN_NONE : AN_D(c->error), AN_S(c->unit),
-						     AN_S(role[c->role]), AN_U(within) });
+		       (struct an_cell[COUNT(col)]){
+			       AN_S(c->what), page_cell_value(c->about_a, c->bound_a, c->a),
+			       page_cell_value(c->about_b, c->bound_b, c->b),
+			       page_cell_about(c->about_a || c->about_b || c->bound_a || c->bound_b, AN_D(c->change)),
+			       isinf(c->error) ? AN_NONE : AN_D(c->error), AN_S(c->unit), AN_S(role[c->role]),
+			       AN_U(within) });
 	}
 	if (roles && !with_role)
 		page_skip_columns(t, COUNT(col) - 2, COUNT(col) - 2);
@@ -154,6 +162,17 @@ static void page_say_unlike(struct an_page *p, const struct ptt_page_in *a, cons
 		recorded_text(p, a->r), recorded_text(p, b->r));
 }
 
+static void page_say_sparse(struct an_page *p, const struct ptt_report *a, const struct ptt_report *b)
+{
+	an_page_words(
+		p, AN_CANNOT, "time",
+		"Records of %s are sparse: gaps were longer than the 2047 ticks that 11 bits tell, and how much longer is not known. So "
+		"rates and outstanding requests on average are not compared, and latencies are lower bounds.",
+		a->sparse && b->sparse ? "both" :
+		a->sparse              ? "A" :
+					 "B");
+}
+
 void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const struct ptt_page_in *b,
 		      const struct ptt_change *change, uint32_t n)
 {
@@ -166,13 +185,13 @@ void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const stru
 	an_fact(p, t, "b", "B", AN_TEXT, AN_S(b->file));
 	an_fact(p, t, "a_records", "records of A", AN_COUNT, AN_U(a->r->records));
 	an_fact(p, t, "b_records", "records of B", AN_COUNT, AN_U(b->r->records));
-	an_fact(p, t, "a_span", page_span_is_bound(a->r) ? "ticks of A, at least" : "ticks of A", AN_TICKS,
-		AN_U(a->r->span));
-	an_fact(p, t, "b_span", page_span_is_bound(b->r) ? "ticks of B, at least" : "ticks of B", AN_TICKS,
-		AN_U(b->r->span));
-	if (page_span_is_bound(a->r))
+	an_fact(p, t, "a_span", "ticks of A", AN_TICKS,
+		page_cell_span(a->r->time_sure, a->r->span_at_least, a->r->span));
+	an_fact(p, t, "b_span", "ticks of B", AN_TICKS,
+		page_cell_span(b->r->time_sure, b->r->span_at_least, b->r->span));
+	if (a->r->span_at_least)
 		an_fact(p, t, "a_span_at_least", "of A only at least", AN_FLAG, AN_U(1));
-	if (page_span_is_bound(b->r))
+	if (b->r->span_at_least)
 		an_fact(p, t, "b_span_at_least", "of B only at least", AN_FLAG, AN_U(1));
 	if (a->r->may_miss)
 		an_fact(p, t, "a_records_may_be_missing", "records of A may be missing", AN_FLAG, AN_U(1));
@@ -180,6 +199,8 @@ void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const stru
 		an_fact(p, t, "b_records_may_be_missing", "records of B may be missing", AN_FLAG, AN_U(1));
 	if (!ptt_reports_are_alike(a->r, b->r))
 		page_say_unlike(p, a, b);
+	else if (a->r->sparse || b->r->sparse)
+		page_say_sparse(p, a->r, b->r);
 	while (found < n && change[found].finding)
 		found++;
 	changes_table(p, b, true, change, found);
@@ -190,12 +211,6 @@ void ptt_page_changes(struct an_page *p, const struct ptt_page_in *a, const stru
 		an_page_words(p, AN_NOTE, "change", "No figure that is compared differs.");
 	else if (!found)
 		an_page_words(p, AN_NOTE, "change", "Nothing differs by more than two traces of one load do.");
-	for (const struct ptt_page_in *in = a; in; in = in == a ? b : NULL)
-		if (in->sparse)
-			an_page_words(p, AN_CANNOT, in == a ? "a" : "b",
-				      "of %s: Records are sparse: gaps were longer than 2047 "
-				      "ticks, and ticks are at least so many.",
-				      in == a ? "A" : "B");
 	for (uint32_t i = 0; i < a->r->nnotes; i++)
 		an_page_words(p, AN_CANNOT, "a", "of A: %s", a->r->note[i].text);
 	for (uint32_t i = 0; i < b->r->nnotes; i++)

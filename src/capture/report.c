@@ -250,7 +250,8 @@ static int count_all(struct count *c, struct tally_ptt *t, const struct tally_pt
 	}
 	for (uint32_t i = 0; rc >= 0 && i < c->pass.ndev; i++)
 		if (c->pass.dev[i].seen)
-			ptt_stats_time(c->stats[0], i, (enum ptt_time)c->pass.dev[i].o.time, c->pass.dev[i].sure);
+			ptt_stats_time(c->stats[0], i, (enum ptt_time)c->pass.dev[i].o.time, c->pass.dev[i].sure,
+				       c->pass.dev[i].sparse);
 	const struct ptt_lost *lost = rc >= 0 ? ptt_reader_lost(c->pass.r) : NULL;
 	if (lost && (lost->cut_bytes || lost->odd_bytes))
 		ptt_stats_missing(c->stats[0]);
@@ -287,7 +288,6 @@ static struct ptt_page_in page_in(struct count *c, const struct tally_ptt_report
 		const struct ptt_stream *s = &c->pass.dev[i];
 
 		in.time_recorded &= s->recorded || !s->seen;
-		in.sparse |= s->sparse;
 	}
 	return in;
 }

@@ -17,8 +17,9 @@
 
 enum { BINS = 300, LATENCIES = DEVICES * TXNS };
 
+/* v, sum: as records tell them */
 struct latencies {
-	uint64_t v[LATENCIES], sum;
+	uint64_t v[LATENCIES], sum, true_v[LATENCIES], true_sum;
 	uint32_t n;
 };
 struct requester {
@@ -33,7 +34,7 @@ struct completer {
 };
 /* a page, or the target of single writes */
 struct place {
-	uint64_t address, tlps, read, written, first, last;
+	uint64_t address, tlps, read, written, first, last, true_first, true_last;
 	uint32_t who;
 	bool several;
 };
@@ -48,13 +49,13 @@ struct fault_row {
 	uint8_t fault, device;
 };
 struct gap {
-	uint64_t time, bytes, cut;
+	uint64_t time, true_time, bytes, cut;
 	const struct event *behind;
 	uint8_t device;
 };
 struct device {
-	uint64_t records, posted, non_posted, completions, span, ticks, peak, duplicates, requestless,
-		level_ticks[BINS], level_peak[BINS];
+	uint64_t records, posted, non_posted, completions, span, true_span, pauses, ticks, peak, duplicates,
+		requestless, level_ticks[BINS], level_peak[BINS];
 	struct requester who[WHO];
 	struct completer completer[COMPLETERS];
 	struct place page[EVENTS], target[WHO];
@@ -75,6 +76,20 @@ struct truth {
 	struct gap gap[8];
 	uint32_t nfaults;
 };
+
+/* Whether whole turns of time may be missing between two records; and whether ticks from the first record are a lower bound. */
+static bool tells_too_little(const struct world *w)
+{
+	return !w->wide;
+}
+static bool is_longer(const struct truth *t, uint32_t device)
+{
+	bool gaps = false;
+
+	for (uint32_t i = 0; i < t->gaps; i++)
+		gaps |= t->gap[i].device == device;
+	return gaps || !t->w[device].wide || t->w[device].delta;
+}
 
 /* Whether it may lack completions of requests that it has, requests of completions that it has; and those of the host's requests alone. */
 static bool lacks_answers(const struct world *w)
@@ -97,8 +112,10 @@ static uint64_t event_disabled_bytes(const struct event *e)
 	return e->dws > 1 ? n : 4 - (uint32_t)__builtin_popcount(e->be & 0xf);
 }
 
-static void latency_add(struct latencies *l, uint64_t v)
+static void latency_add(struct latencies *l, uint64_t v, uint64_t true_v)
 {
+	l->true_v[l->n] = true_v;
+	l->true_sum += true_v;
 	l->v[l->n++] = v;
 	l->sum += v;
 }
@@ -133,6 +150,8 @@ static void target_add(struct device *d, const struct event *e)
 	p->address = e->address;
 	p->first = p->tlps++ ? p->first : e->seen;
 	p->last = e->seen;
+	p->true_first = p->tlps > 1 ? p->true_first : e->time;
+	p->true_last = e->time;
 }
 
 /* The level of a device changes at `now`; before that it was `level`. */
@@ -233,6 +252,7 @@ static void count_answer(struct truth *t, uint32_t device, const struct event *e
 		d->peak = device_level(d) > d->peak ? device_level(d) : d->peak;
 		level_keep(t, d, e->seen, e->seen, device_level(d));
 	}
+	x->true_first = x->pieces ? x->true_first : e->time - x->asked->time;
 	x->first = x->pieces++ ? x->first : e->seen - x->asked->seen;
 	x->last = e;
 	if (e->dws && e->left > 4 * e->dws)
@@ -249,10 +269,10 @@ static void count_answer(struct truth *t, uint32_t device, const struct event *e
 	open_add(t, d, x, e->seen);
 	if (e->status)
 		return;
-	latency_add(&t->last, x->done);
-	latency_add(&t->first, x->first);
-	latency_add(&r->latency, x->done);
-	latency_add(&c->latency, x->done);
+	latency_add(&t->last, x->done, e->time - x->asked->time);
+	latency_add(&t->first, x->first, x->true_first);
+	latency_add(&r->latency, x->done, e->time - x->asked->time);
+	latency_add(&c->latency, x->done, e->time - x->asked->time);
 	t->heat[x->done ? 63 - __builtin_clzll(x->done) : 0][e->seen / t->step]++;
 	if (x->type != FETCH_ADD)
 		t->pieces[x->pieces]++;
@@ -291,7 +311,7 @@ static void count_gap(struct truth *t, uint32_t device, const struct event *e, u
 	struct world *w = &t->w[device];
 	struct gap *h = &t->gap[t->gaps++];
 
-	*h = (struct gap){ .time = now, .device = (uint8_t)device };
+	*h = (struct gap){ .time = now, .true_time = d->true_span, .device = (uint8_t)device };
 	for (; e < w->e + w->n && e->missing; e++)
 		h->bytes += w->wide ? 32 : 16;
 	h->behind = e;
@@ -350,6 +370,8 @@ static void count_device(struct truth *t, uint32_t device)
 			continue;
 		seen[e->pair] = e->pair ? stretch : 0;
 		d->records++;
+		d->pauses += !w->wide && e->time - w->e[0].time - d->true_span >= 2048;
+		d->true_span = e->time - w->e[0].time;
 		d->span = e->seen;
 		level_keep(t, d, since, e->seen, level);
 		since = e->seen;

@@ -5,7 +5,8 @@
  * held against it (truth_line_test_int.h).
  *
  * Traces are of both formats and both times, of one device or two, of all directions, with gaps, with AUX data cut anywhere, and with
- * packets between devices that are recorded at both ports.  Each stretch between gaps is taken by itself: a packet counts once in it.
+ * packets between devices that are recorded at both ports.  Others have pauses that 11 bits of time can't tell: what rests on time is a
+ * bound of the truth there and says so, or is unknown.  Each stretch between gaps is taken by itself: a packet counts once in it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,7 @@
 #include "capture/capture.h"
 #include "capture/truth_count_test_int.h"
 #include "capture/truth_line_test_int.h"
-enum { TRACES = 200, ROWS = 100 };
+enum { TRACES = 200, ROWS = 100, MANY_PAUSES = 60 };
 
 /* ---- the report's tables ---------------------------------------------------------------------------------------- */
 
@@ -29,19 +30,25 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+static double rank_of(uint64_t *v, uint32_t n, uint32_t per_mille)
+{
+	qsort(v, n, sizeof(*v), by_value);
+	uint32_t nth = (n * per_mille + 999) / 1000;
+
+	return n ? (double)v[nth ? nth - 1 : 0] : (double)NAN;
+}
+
 static double rank(struct latencies *l, uint32_t per_mille)
 {
-	qsort(l->v, l->n, sizeof(*l->v), by_value);
-	uint32_t nth = (l->n * per_mille + 999) / 1000;
-
-	return l->n ? (double)l->v[nth ? nth - 1 : 0] : (double)NAN;
+	return rank_of(l->v, l->n, per_mille);
 }
 
 struct judge {
 	struct truth *t;
 	const char *file;
 	struct line l;
-	bool parts; /* peaks are bounds */
+	bool parts;  /* peaks are bounds */
+	bool sparse; /* it says that whole turns of time are certainly missing */
 	uint32_t rows[32];
 };
 
@@ -66,14 +73,45 @@ static uint64_t sum_who(const struct truth *t, size_t offset)
 }
 #define SUM_WHO(field) sum_who(t, offsetof(struct requester, field))
 
-/* A peak of outstanding requests, which of several parts is a bound. */
-static void want_peak(struct judge *j, uint64_t peak)
+/* Whether pairs, or what was open, are in doubt for another reason than time. */
+static bool is_in_doubt(const struct truth *t)
+{
+	return SUM_WHO(given_up) || t->broken || (t->gaps && SUM(duplicates)) ||
+	       (t->last.n && t->oldest / 2 > (uint64_t)rank((struct latencies *)&t->last, 1000));
+}
+
+/* Ticks from the first record of a device, which are a lower bound where time has 11 bits, counts deltas or has gaps. */
+static void want_moment(struct judge *j, const char *key, uint32_t device, uint64_t told, uint64_t is)
+{
+	want_marked(&j->l, key, (double)told, 0, is_longer(j->t, device) ? MARK_LEAST : MARK_ANY, (double)is);
+}
+
+/* A figure of latencies. What is in doubt is approximate whatever time tells. */
+static void want_ticks(struct judge *j, const char *key, double told, double within, double is)
+{
+	const bool least = tells_too_little(&j->t->w[0]);
+	const enum mark mark = !least ? MARK_ANY : is_in_doubt(j->t) ? MARK_ABOUT : MARK_LEAST;
+
+	want_marked(&j->l, key, told, within, mark, is);
+}
+
+/* Over a span that is a lower bound an average is approximate, and where whole turns are missing for certain it is unknown. */
+static void want_mean(struct judge *j, bool any, bool longer, double told)
+{
+	if (!any || j->sparse)
+		want_near(&j->l, "outstanding_mean", (double)NAN, 0);
+	else
+		want_marked(&j->l, "outstanding_mean", told, 1e-8, longer ? MARK_ABOUT : MARK_ANY, 0);
+}
+
+/* A peak of outstanding requests, which of several parts is a bound; any: there are requests that can be answered. */
+static void want_peak(struct judge *j, bool any, uint64_t peak)
 {
 	uint64_t got = number_of(j->l.p, "outstanding_peak");
 
 	if (j->parts && got >= peak)
 		peak = got;
-	if (lacks_answers(&j->t->w[0]))
+	if (!any || lacks_answers(&j->t->w[0]))
 		want_near(&j->l, "outstanding_peak", (double)NAN, 0);
 	else
 		line_want(&j->l, "outstanding_peak", peak);
@@ -89,9 +127,14 @@ static void judge_summary(struct judge *j)
 	struct truth *t = j->t;
 	struct line *l = &j->l;
 	const struct device *most = &t->d[0];
-	uint64_t span = 0, gap_bytes = 0, seen_again = number_of(l->p, "posted_duplicates_at_most");
+	uint64_t span = 0, true_span = 0, pauses = 0, gap_bytes = 0,
+		 seen_again = number_of(l->p, "posted_duplicates_at_most");
+	bool longer = false;
 
 	for (uint32_t i = 0; i < t->ndevices; i++) {
+		longer |= is_longer(t, i);
+		pauses += t->d[i].pauses;
+		true_span = t->d[i].true_span > true_span ? t->d[i].true_span : true_span;
 		span = t->d[i].span > span ? t->d[i].span : span;
 		most = outstanding(&t->d[i]) > outstanding(most) ? &t->d[i] : most;
 	}
@@ -115,9 +158,14 @@ static void judge_summary(struct judge *j)
 	}
 	line_want(l, "padding", 0);
 	line_want(l, "devices", t->ndevices);
-	line_want(l, "span", span);
-	if (t->gaps || !t->w[0].wide || t->w[0].delta) /* deltas are of the records that are there */
+	want_marked(l, "span", (double)span, 0, longer ? MARK_LEAST : MARK_ANY, (double)true_span);
+	if (longer) /* deltas are of the records that are there */
 		line_want(l, "span_at_least", 1);
+	j->sparse = value_of(l->p, "sparse") != NULL;
+	if (j->sparse ? !pauses : pauses > MANY_PAUSES)
+		fail_msg("trace %u: of %llu pauses: %.300s", l->trace, (unsigned long long)pauses, l->p);
+	if (j->sparse)
+		line_want(l, "sparse", 1);
 	if (t->gaps) {
 		line_want(l, "gaps", t->gaps);
 		line_want(l, "gap_bytes", gap_bytes);
@@ -139,9 +187,12 @@ static void judge_summary(struct judge *j)
 	line_want(l, "unexpected_completions", 0);
 	line_want(l, "requestless", SUM(requestless));
 	line_want(l, "tag_reuse", SUM_WHO(given_up));
-	want_near(l, "outstanding_mean", SUM(non_posted) > SUM_WHO(unanswerable) ? outstanding(most) : (double)NAN,
-		  1e-8);
-	want_peak(j, most->peak);
+	const bool any = SUM(non_posted) > SUM_WHO(unanswerable);
+	want_mean(j, any, longer, outstanding(most));
+	if (j->sparse && t->ndevices > 1)
+		want_near(l, "outstanding_peak", (double)NAN, 0);
+	else
+		want_peak(j, any, most->peak);
 }
 
 static uint32_t device_of(const char *line)
@@ -151,42 +202,55 @@ static uint32_t device_of(const char *line)
 
 static void judge_device(struct judge *j)
 {
-	const struct device *d = &j->t->d[device_of(j->l.p)];
+	const uint32_t device = device_of(j->l.p);
+	const struct device *d = &j->t->d[device];
+	uint64_t answerable = d->non_posted;
 
+	for (uint32_t k = 0; k < WHO; k++)
+		answerable -= d->who[k].unanswerable;
 	line_want(&j->l, "records", d->records);
 	line_want(&j->l, "posted", d->posted);
 	line_want(&j->l, "non_posted", d->non_posted);
 	line_want(&j->l, "completions", d->completions);
-	line_want(&j->l, "span", d->span);
+	want_moment(j, "span", device, d->span, d->true_span);
 	line_want(&j->l, "format_dw", j->t->w[0].wide ? 8 : 4);
-	want_near(&j->l, "outstanding_mean", outstanding(d), 1e-8);
-	want_peak(j, d->peak);
+	want_mean(j, answerable != 0, is_longer(j->t, device), outstanding(d));
+	want_peak(j, answerable != 0, d->peak);
 }
 
-/* The bytes of the record are at that place of the file. */
+/* Whether the bytes of the record are at that place of the file. */
+static bool is_place(const struct judge *j, const char *key, const struct event *e)
+{
+	return memcmp(j->file + number_of(j->l.p, key), e->record, e->whole) == 0;
+}
+
 static void judge_place(struct judge *j, const char *key, const struct event *e)
 {
 	uint64_t at = number_of(j->l.p, key);
 
-	if (memcmp(j->file + at, e->record, e->whole) != 0)
+	if (!is_place(j, key, e))
 		fail_msg("trace %u: %s is not the place: %.200s", j->l.trace, key, j->l.p);
 	line_want(&j->l, key, at);
 }
 
 static void judge_gap(struct judge *j)
 {
-	const struct world *w = &j->t->w[device_of(j->l.p)];
+	const uint32_t device = device_of(j->l.p);
+	const struct world *w = &j->t->w[device];
 	const struct gap *h = NULL;
 
 	for (uint32_t i = 0; i < j->t->gaps; i++)
-		if (j->t->gap[i].device == device_of(j->l.p) && j->t->gap[i].time == number_of(j->l.p, "time"))
+		if (j->t->gap[i].device == device && j->t->gap[i].time == number_of(j->l.p, "time"))
 			h = &j->t->gap[i];
 	assert_non_null(h);
-	line_want(&j->l, "time", h->time);
+	want_moment(j, "time", device, h->time, h->true_time);
 	line_want(&j->l, "bytes", h->bytes);
 	line_want(&j->l, "passed_over", 0);
 	line_want(&j->l, "cut", h->cut);
-	want_near(&j->l, "until", w->wide && !w->delta ? (double)h->behind->seen : (double)NAN, 0);
+	if (w->wide && !w->delta)
+		want_moment(j, "until", device, h->behind->seen, h->behind->time - w->e[0].time);
+	else
+		want_near(&j->l, "until", (double)NAN, 0);
 	judge_place(j, "offset", h->behind);
 }
 
@@ -208,9 +272,9 @@ static void judge_type(struct judge *j)
 
 static void want_latencies(struct judge *j, struct latencies *of)
 {
-	want_near(&j->l, "latency_p50", rank(of, 500), 0.01);
-	want_near(&j->l, "latency_p99", rank(of, 990), 0.01);
-	want_near(&j->l, "latency_max", rank(of, 1000), 0);
+	want_ticks(j, "latency_p50", rank(of, 500), 0.01, rank_of(of->true_v, of->n, 500));
+	want_ticks(j, "latency_p99", rank(of, 990), 0.01, rank_of(of->true_v, of->n, 990));
+	want_ticks(j, "latency_max", rank(of, 1000), 0, rank_of(of->true_v, of->n, 1000));
 }
 
 static uint32_t who_of(const char *line)
@@ -241,16 +305,14 @@ static void judge_requester(struct judge *j)
 	line_want(l, "answered", r->answered);
 	line_want(l, "unanswered", r->unanswered);
 	line_want(l, "failed", r->failed);
-	if (r->unanswerable && !lacks_answers(&j->t->w[0]))
-		want_near(l, "outstanding_peak", (double)NAN, 0);
-	else
-		want_peak(j, r->peak);
+	want_peak(j, r->peak && !r->unanswerable, r->peak);
 	line_want(l, "asked_bytes", r->asked_bytes);
 	line_want(l, "largest_read", r->largest_read);
 	line_want(l, "largest_write", r->largest_write);
 	line_want(l, "given_up", r->given_up);
 	line_want(l, "cut", r->cut);
 	line_want(l, "unanswerable", r->unanswerable);
+	line_want(l, "config", 0);
 	/* a bound, and a tight one: interrupts are alike, too */
 	uint64_t again = number_of(l->p, "posted_duplicates_at_most"),
 		 interrupts = j->t->d[device_of(l->p)].target[who_of(l->p)].tlps;
@@ -287,13 +349,13 @@ static void judge_latency(struct judge *j)
 	struct line *l = &j->l;
 
 	line_want(l, "requests", of->n);
-	want_near(l, "min", rank(of, 0), 0);
-	want_share(l, "mean", of->sum, of->n);
-	want_near(l, "p50", rank(of, 500), 0.01);
-	want_near(l, "p90", rank(of, 900), 0.01);
-	want_near(l, "p99", rank(of, 990), 0.01);
-	want_near(l, "p999", rank(of, 999), 0.01);
-	want_near(l, "max", rank(of, 1000), 0);
+	want_ticks(j, "min", rank(of, 0), 0, rank_of(of->true_v, of->n, 0));
+	want_ticks(j, "mean", (double)of->sum / of->n, 1e-8, (double)of->true_sum / of->n);
+	want_ticks(j, "p50", rank(of, 500), 0.01, rank_of(of->true_v, of->n, 500));
+	want_ticks(j, "p90", rank(of, 900), 0.01, rank_of(of->true_v, of->n, 900));
+	want_ticks(j, "p99", rank(of, 990), 0.01, rank_of(of->true_v, of->n, 990));
+	want_ticks(j, "p999", rank(of, 999), 0.01, rank_of(of->true_v, of->n, 999));
+	want_ticks(j, "max", rank(of, 1000), 0, rank_of(of->true_v, of->n, 1000));
 }
 
 /* {"from":F,"to":T,"count":N}, ... each of them, and no other count. */
@@ -313,6 +375,19 @@ static void judge_buckets(struct judge *j, const uint64_t *v, uint32_t n)
 		counted += (uint32_t)in;
 	}
 	assert_int_equal(counted, n);
+}
+
+/* Steps that may have been longer, and what else a picture marks as a whole. */
+static void judge_picture(struct judge *j, const char *whole)
+{
+	bool longer = false;
+
+	for (uint32_t d = 0; d < j->t->ndevices; d++)
+		longer |= is_longer(j->t, d);
+	if (value_of(j->l.p, "step"))
+		assert_int_equal(list_has(j->l.p, "at_least", "step"), longer);
+	if (whole && tells_too_little(&j->t->w[0]))
+		assert_true(list_has(j->l.p, "approximate", whole));
 }
 
 static void judge_pieces(struct judge *j)
@@ -350,32 +425,40 @@ static void judge_time_line(struct judge *j)
 	struct truth *t = j->t;
 	uint64_t ticks[BINS] = { 0 }, peak[BINS] = { 0 };
 	const char *series = strstr(j->l.p, "\"series\"");
-	uint32_t n = 0;
+	uint32_t n = 0, shown = 0;
 
 	for (uint32_t d = 0; d < t->ndevices; d++)
 		for (uint32_t i = 0; i < BINS; i++) {
 			ticks[i] = t->d[d].level_ticks[i] > ticks[i] ? t->d[d].level_ticks[i] : ticks[i];
 			peak[i] = t->d[d].level_peak[i] > peak[i] ? t->d[d].level_peak[i] : peak[i];
 		}
+	const bool any = SUM(non_posted) > SUM_WHO(unanswerable);
 	const struct {
 		const char *name;
 		const uint64_t *v;
 		double per;
+		bool known;
 	} of[] = {
-		{ "tlps", t->bin_tlps, 1 },       { "bytes", t->bin_bytes, 1 },
-		{ "requests", t->bin_opened, 1 }, { "outstanding_mean", ticks, (double)t->step },
-		{ "outstanding_peak", peak, 1 },
+		{ "tlps", t->bin_tlps, 1, true },
+		{ "bytes", t->bin_bytes, 1, true },
+		{ "requests", t->bin_opened, 1, any },
+		{ "outstanding_mean", ticks, (double)t->step, any && !j->sparse },
+		{ "outstanding_peak", peak, 1, any && !lacks_answers(&t->w[0]) },
 	};
-	for (const char *p = series; (p = strstr(p + 1, "{\"name\":")) && p < strchr(j->l.p, '\n'); n++) {
+	judge_picture(j, !any || j->sparse ? NULL : "outstanding_mean");
+	for (const char *p = series; (p = strstr(p + 1, "{\"name\":")) && p < strchr(j->l.p, '\n'); n++, shown++) {
+		while (n < COUNT(of) && !of[n].known)
+			n++;
 		assert_true(n < COUNT(of) && text_is(p, "name", of[n].name));
 		judge_values(j, p, of[n].v, of[n].per, j->parts && n == COUNT(of) - 1);
 	}
-	assert_int_equal(n, COUNT(of) - lacks_answers(&t->w[0]));
+	assert_int_equal(shown, of[0].known + of[1].known + of[2].known + of[3].known + of[4].known);
 }
 
 static void judge_heat(struct judge *j)
 {
 	assert_int_equal(number_of(j->l.p, "step"), j->t->step);
+	judge_picture(j, "rows");
 	for (const char *p = strstr(j->l.p, "\"rows\"");
 	     (p = strstr(p + 1, "{\"from\":")) && p < strchr(j->l.p, '\n');) {
 		uint64_t from = strtoull(p + 8, NULL, 10);
@@ -405,7 +488,7 @@ static void judge_error_log(struct judge *j)
 
 	for (uint32_t i = 0; i < t->nfaults && !r; i++)
 		if (t->fault[i].fault == fault_of(j->l.p) && t->fault[i].device == device_of(j->l.p) &&
-		    t->fault[i].e->seen == number_of(j->l.p, "time"))
+		    t->fault[i].e->seen == number_of(j->l.p, "time") && is_place(j, "offset", t->fault[i].e))
 			r = &t->fault[i];
 	if (!r)
 		fail_msg("trace %u: no such error: %.300s", j->l.trace, j->l.p);
@@ -417,7 +500,7 @@ static void judge_error_log(struct judge *j)
 			text_is(j->l.p, "completer", t->w[r->device].t[r->e->txn].completer ? "00:11.0" : "00:10.0"));
 	else
 		want_near(&j->l, "completer", (double)NAN, 0);
-	line_want(&j->l, "time", r->e->seen);
+	want_moment(j, "time", r->device, r->e->seen, r->e->time - t->w[r->device].e[0].time);
 	line_want(&j->l, "tag", posted ? 0 : t->w[r->device].t[r->e->txn].tag);
 	judge_place(j, "offset", r->e);
 	if (!open) {
@@ -429,7 +512,11 @@ static void judge_error_log(struct judge *j)
 	}
 	assert_true(text_is(j->l.p, "request", types[r->x->asked->type].name));
 	line_want(&j->l, "address", r->x->asked->address);
-	want_near(&j->l, "latency", r->fault == UNANSWERED ? (double)NAN : (double)(r->e->seen - r->x->asked->seen), 0);
+	if (r->fault == UNANSWERED || r->e->seen == r->x->asked->seen)
+		want_near(&j->l, "latency", (double)NAN, 0);
+	else
+		want_ticks(j, "latency", (double)(r->e->seen - r->x->asked->seen), 0,
+			   (double)(r->e->time - r->x->asked->time));
 	judge_place(j, "request_offset", r->x->asked);
 }
 
@@ -514,8 +601,9 @@ static void judge_page(struct judge *j)
 
 static void judge_msi(struct judge *j)
 {
-	struct device *d = &j->t->d[device_of(j->l.p)];
-	uint64_t address = number_of(j->l.p, "address");
+	const uint32_t device = device_of(j->l.p);
+	struct device *d = &j->t->d[device];
+	uint64_t address = number_of(j->l.p, "address"), start = j->t->w[device].e[0].time;
 	uint32_t k = 0;
 
 	while (k < WHO && d->target[k].address != address)
@@ -524,10 +612,24 @@ static void judge_msi(struct judge *j)
 	const struct place *p = &d->target[k];
 	line_want(&j->l, "address", address);
 	line_want(&j->l, "writes", p->tlps);
-	line_want(&j->l, "mean_interval", (p->last - p->first) / (p->tlps - 1));
-	want_share(&j->l, "per_million", 1000000 * (p->tlps - 1), p->last - p->first);
-	line_want(&j->l, "first", p->first);
-	line_want(&j->l, "last", p->last);
+	bool gaps = false;
+	for (uint32_t i = 0; i < j->t->gaps; i++)
+		gaps |= j->t->gap[i].device == device;
+	const bool longer = is_longer(j->t, device) || j->t->posted_twice;
+	const double turns = (double)(p->tlps - 1), last = (double)p->last - (double)p->first,
+		     true_last = (double)p->true_last - (double)p->true_first;
+	want_marked(&j->l, "mean_interval", floor(last / turns), 0,
+		    gaps   ? MARK_ABOUT :
+		    longer ? MARK_LEAST :
+			     MARK_ANY,
+		    true_last / turns);
+	want_marked(&j->l, "per_million", last > 0 ? 1e6 * turns / last : (double)NAN, 1e-8,
+		    gaps   ? MARK_ABOUT :
+		    longer ? MARK_MOST :
+			     MARK_ANY,
+		    1e6 * turns / true_last);
+	want_moment(j, "first", device, p->first, p->true_first - start);
+	want_moment(j, "last", device, p->last, p->true_last - start);
 }
 
 static void judge_message(struct judge *j)
@@ -538,13 +640,15 @@ static void judge_message(struct judge *j)
 
 static void judge_message_log(struct judge *j)
 {
-	const struct world *w = &j->t->w[device_of(j->l.p)];
+	const uint32_t device = device_of(j->l.p);
+	const struct world *w = &j->t->w[device];
 	uint32_t i = 0;
 
-	while (i < w->n && (w->e[i].type != MESSAGE || w->e[i].missing || w->e[i].seen != number_of(j->l.p, "time")))
+	while (i < w->n && (w->e[i].type != MESSAGE || w->e[i].missing || w->e[i].seen != number_of(j->l.p, "time") ||
+			    !is_place(j, "offset", &w->e[i])))
 		i++;
 	assert_true(i < w->n && who_of(j->l.p) == w->e[i].who);
-	line_want(&j->l, "time", w->e[i].seen);
+	want_moment(j, "time", device, w->e[i].seen, w->e[i].time - w->e[0].time);
 	line_want(&j->l, "code", INTA);
 	judge_place(j, "offset", &w->e[i]);
 }
@@ -588,6 +692,7 @@ static void judge_left_out(struct judge *j)
 
 static void judge_bars(struct judge *j)
 {
+	judge_picture(j, "buckets");
 	judge_buckets(j, latencies_of(j)->v, latencies_of(j)->n);
 }
 
@@ -678,7 +783,8 @@ static void make_gaps(struct world *w, uint32_t n)
 	}
 }
 
-static void trace_write(struct truth *t, uint32_t trace, struct buf *file)
+/* pause: as in struct world */
+static void trace_write(struct truth *t, uint32_t trace, uint32_t pause, struct buf *file)
 {
 	static const uint8_t directions[2][5] = { { 2, 2, 0, 3, 2 }, { 2, 1, 0, 0, 3 } }; /* of 8DW 0: nothing tells */
 	bool wide = trace & 1, delta = trace >> 1 & 1;
@@ -704,7 +810,8 @@ static void trace_write(struct truth *t, uint32_t trace, struct buf *file)
 				     .delta = delta,
 				     .peers = peers,
 				     .told = told,
-				     .direction = direction };
+				     .direction = direction,
+				     .pause = pause };
 		make(w);
 		make_gaps(w, gaps);
 		assert_int_equal(record(w, writer, d), 0);
@@ -725,14 +832,14 @@ static uint64_t step_of(const struct truth *t)
 	return step;
 }
 
-static void one_trace(struct truth *t, uint32_t trace)
+static void one_trace(struct truth *t, uint32_t trace, uint32_t pause)
 {
 	struct buf file = { 0 }, json = { 0 };
 	char path[] = "/tmp/tally-truth-XXXXXX";
 	int fd = mkstemp(path);
 
 	memset(t, 0, sizeof(*t));
-	trace_write(t, trace, &file);
+	trace_write(t, trace, pause, &file);
 	t->step = step_of(t);
 	for (uint32_t d = 0; d < t->ndevices; d++)
 		count_device(t, d);
@@ -763,13 +870,29 @@ static void every_figure_of_200_traces_is_the_truth(void **state)
 
 	(void)state;
 	for (uint32_t trace = 0; trace < TRACES; trace++)
-		one_trace(t, trace);
+		one_trace(t, trace, 0);
+	mem_free(t);
+}
+
+/* Every second transaction comes after a pause that 11 bits can't tell, or only a few do, which no rule can find. */
+static void every_figure_of_120_sparse_traces_is_the_truth_or_a_bound_of_it_or_unknown(void **state)
+{
+	struct truth *t = mem_alloc(sizeof(*t));
+
+	(void)state;
+	for (uint32_t trace = TRACES; trace < TRACES + 60; trace++) {
+		one_trace(t, trace, 2);
+		one_trace(t, trace, 60);
+	}
 	mem_free(t);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(every_figure_of_200_traces_is_the_truth) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_figure_of_200_traces_is_the_truth),
+		cmocka_unit_test(every_figure_of_120_sparse_traces_is_the_truth_or_a_bound_of_it_or_unknown),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ struct txn {
 	uint32_t tag, dws, reuses; /* reuses: 1 + the transaction whose tag it takes */
 	uint8_t who, completer, type;
 	const struct event *asked, *last; /* as recorded */
-	uint64_t first, done;             /* ticks from asked to the first and the last completion */
+	uint64_t first, done, true_first; /* ticks from asked to the first and the last completion */
 	uint32_t pieces;
 	bool answered, failed, cut, given_up;
 };
@@ -62,6 +62,7 @@ struct world {
 	bool wide, delta, peers, told; /* told: the event says its direction */
 	bool sound;                    /* nothing fails, and whoever asks for data reads */
 	bool silent;                   /* what is missing is missing without a word */
+	uint32_t pause;                /* of so many transactions one comes after a pause; 0: none */
 	uint8_t direction;
 	uint32_t pairs;
 };
@@ -197,12 +198,18 @@ static uint32_t tag_of(struct world *w, uint32_t i)
 	return i;
 }
 
-/* Each time is another one, and no gap is 2048 or more: packets that find their moment taken come later. */
+/* What no 11 bits of time can tell. */
+static uint64_t pause_of(struct world *w)
+{
+	return w->pause && below(w, w->pause) == 0 ? 2048 + below(w, 60000) : 0;
+}
+
+/* Each time is another one, and no gap is 2048 or more but for pauses: packets that find their moment taken come later. */
 static void make_packets(struct world *w)
 {
 	uint64_t now = 1000;
 
-	for (uint32_t i = 0; i < TXNS; i++, now += 60 + below(w, 500)) {
+	for (uint32_t i = 0; i < TXNS; i++, now += 60 + below(w, 500) + pause_of(w)) {
 		struct txn *x = &w->t[i];
 		uint64_t later;
 		x->who = (uint8_t)(i % 8 == 7 ? HOST : below(w, ENDPOINTS));
@@ -305,7 +312,7 @@ static int record(struct world *w, struct ptt_writer *out, uint32_t device)
 				break;
 			rc = ptt_writer_aux(out, device, bytes + from, piece, 0);
 			from += piece;
-			if (from % size)
+			if (from % size && from % size < of[from / size]->whole) /* it may be cut twice */
 				of[from / size]->whole = from % size;
 		}
 		if (i == w->n)

@@ -39,4 +39,16 @@ static uint64_t number_of(const char *line, const char *key)
 	return p ? strtoull(p, NULL, 10) : 0;
 }
 
+/* Whether the list of that name has the key. */
+static bool list_has(const char *line, const char *list, const char *key)
+{
+	const char *p = value_of(line, list), *end = p ? strchr(p, ']') : NULL;
+	const size_t n = strlen(key);
+
+	for (; p < end; p++)
+		if (*p == '"' && strncmp(p + 1, key, n) == 0 && p[n + 1] == '"')
+			return true;
+	return false;
+}
+
 #endif

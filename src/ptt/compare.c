@@ -55,6 +55,16 @@ static double figure_error(const struct figure *x, double seldom)
 	return x->is.b / x->is.a * (compare_t(x->g.df, seldom) * x->g.error + x->g.grain);
 }
 
+static const char unit_rate[] = "per 1000 ticks", unit_ticks[] = "ticks";
+
+/* What 11 bits of time make of a figure: rates are upper bounds, latencies lower ones. */
+static uint8_t figure_bound(const struct ptt_report *r, const char *unit)
+{
+	if (!r->wraps)
+		return PTT_BOUND_NONE;
+	return unit == unit_rate ? PTT_BOUND_MOST : unit == unit_ticks ? PTT_BOUND_LEAST : PTT_BOUND_NONE;
+}
+
 static struct figure *change_add(struct changes *c, const char *unit, const struct sample *a, const struct sample *b,
 				 const char *fmt, ...) PRINTF_LIKE(5, 6);
 static struct figure *change_add(struct changes *c, const char *unit, const struct sample *a, const struct sample *b,
@@ -67,8 +77,11 @@ static struct figure *change_add(struct changes *c, const char *unit, const stru
 	if (x == NULL)
 		return NULL;
 	*x = (struct figure){ .g = compare_growth(a, b) };
-	x->is.about_a = c->a->may_miss;
-	x->is.about_b = c->b->may_miss;
+	const bool timed = unit == unit_rate || unit == unit_ticks;
+	x->is.about_a = c->a->may_miss || (timed && !c->a->time_sure);
+	x->is.about_b = c->b->may_miss || (timed && !c->b->time_sure);
+	x->is.bound_a = figure_bound(c->a, unit);
+	x->is.bound_b = figure_bound(c->b, unit);
 	va_start(ap, fmt);
 	vsnprintf(x->is.what, sizeof(x->is.what), fmt, ap);
 	va_end(ap);
@@ -198,9 +211,9 @@ static void compare_largest(struct changes *c, unsigned first, unsigned last, co
 	change_add(c, "bytes", &sa, &sb, "%s", what);
 }
 
-static void compare_figure(struct changes *c, const char *unit, double a, double b, const char *what)
+static struct figure *compare_figure(struct changes *c, const char *unit, double a, double b, const char *what)
 {
-	change_add(c, unit, &(struct sample){ .value = a }, &(struct sample){ .value = b }, "%s", what);
+	return change_add(c, unit, &(struct sample){ .value = a }, &(struct sample){ .value = b }, "%s", what);
 }
 
 static void compare_sizes(struct changes *c)
@@ -235,10 +248,18 @@ static void compare_faults(struct changes *c)
 	}
 }
 
+/* Over a span without a number of turns that nobody knows there are rates; latencies mostly have no turn in them. */
+static bool have_rates(const struct changes *c)
+{
+	return !c->a->sparse && !c->b->sparse;
+}
+
 static void compare_whole(struct changes *c)
 {
-	compare_part(c, "per 1000 ticks", part_tlps, part_ticks, 0, true, "packets");
-	compare_part(c, "per 1000 ticks", part_useful, part_ticks, 0, false, "payload");
+	if (have_rates(c)) {
+		compare_part(c, unit_rate, part_tlps, part_ticks, 0, true, "packets");
+		compare_part(c, unit_rate, part_useful, part_ticks, 0, false, "payload");
+	}
 	compare_part(c, "per 1000", part_useful, part_link, 0, false, "link efficiency");
 	compare_part(c, "per 1000", part_relaxed, part_tlps, 0, true, "relaxed ordering");
 	compare_faults(c);
@@ -248,8 +269,8 @@ static void compare_types(struct changes *c)
 {
 	const struct tlp_type *y;
 
-	for (unsigned i = 0; (y = tlp_type_at(i)) != NULL && i < PTT_TYPES; i++)
-		compare_part(c, "per 1000 ticks", part_type, part_ticks, i, true, y->name);
+	for (unsigned i = 0; have_rates(c) && (y = tlp_type_at(i)) != NULL && i < PTT_TYPES; i++)
+		compare_part(c, unit_rate, part_type, part_ticks, i, true, y->name);
 }
 
 /* ---- latencies -------------------------------------------------------------------------------------------- */
@@ -440,7 +461,7 @@ static void compare_latency(struct changes *c, const struct ptt_hist *a, const s
 	sb.value = (double)b->sum / (double)b->n;
 	sa.grain += moved_mean(a, wrong_a);
 	sb.grain += moved_mean(b, wrong_b);
-	latency_figure(change_add(c, "ticks", &sa, &sb, "%s mean", of), OF_MEAN, a, b, ra, rb);
+	latency_figure(change_add(c, unit_ticks, &sa, &sb, "%s mean", of), OF_MEAN, a, b, ra, rb);
 	for (unsigned k = 0; k < PTT_PLACES; k++) {
 		if (a->n < place[k].least || b->n < place[k].least)
 			continue;
@@ -448,7 +469,7 @@ static void compare_latency(struct changes *c, const struct ptt_hist *a, const s
 		sb = place_of(b, tb, k, at_b[k]);
 		sa.grain += moved_place(a, wrong_a, k);
 		sb.grain += moved_place(b, wrong_b, k);
-		struct figure *x = change_add(c, "ticks", &sa, &sb, "%s %s", of, place[k].name);
+		struct figure *x = change_add(c, unit_ticks, &sa, &sb, "%s %s", of, place[k].name);
 		double chance =
 			x && k != PTT_AT_MIDDLE ? chance_by_ranks(a, b, ta, tb, shares[k], at_a[k], at_b[k]) : 0;
 		latency_figure(x, OF_LATENCY, a, b, ra, rb);
@@ -457,7 +478,7 @@ static void compare_latency(struct changes *c, const struct ptt_hist *a, const s
 	}
 	sa = (struct sample){ .value = (double)a->most };
 	sb = (struct sample){ .value = (double)b->most };
-	change_add(c, "ticks", &sa, &sb, "%s max", of);
+	change_add(c, unit_ticks, &sa, &sb, "%s max", of);
 }
 
 static void compare_matched(struct changes *c)
@@ -468,11 +489,18 @@ static void compare_matched(struct changes *c)
 			"latency");
 	compare_latency(c, c->a->latency_first, c->b->latency_first, &c->a->whole_first, &c->b->whole_first, NULL, NULL,
 			"first completion");
-	compare_figure(c, "requests",
-		       c->a->outstanding_span ? (double)c->a->outstanding_ticks / (double)c->a->outstanding_span : 0,
-		       c->b->outstanding_span ? (double)c->b->outstanding_ticks / (double)c->b->outstanding_span : 0,
-		       "outstanding requests, mean");
-	compare_figure(c, "requests", c->a->outstanding_peak, c->b->outstanding_peak, "outstanding requests, peak");
+	struct figure *x = NULL;
+	if (c->a->mean_known && c->b->mean_known)
+		x = compare_figure(c, "requests", (double)c->a->outstanding_ticks / (double)c->a->outstanding_span,
+				   (double)c->b->outstanding_ticks / (double)c->b->outstanding_span,
+				   "outstanding requests, mean");
+	if (x != NULL) {
+		x->is.about_a |= c->a->span_at_least;
+		x->is.about_b |= c->b->span_at_least;
+	}
+	if (c->a->peak_known && c->b->peak_known)
+		compare_figure(c, "requests", c->a->outstanding_peak, c->b->outstanding_peak,
+			       "outstanding requests, peak");
 }
 
 /* ---- who is who ----------------------------------------------------------------------------------------- */
@@ -538,7 +566,7 @@ static void compare_rate(struct changes *c, const struct ptt_requester_row *a, c
 {
 	struct sample sa = rate_of(c->a, a, a ? a : b, series, of_a), sb = rate_of(c->b, b, a ? a : b, series, of_b);
 
-	figure_set_owner(change_add(c, "per 1000 ticks", &sa, &sb, "%s %s", name, what), OF_DEMAND, a, b);
+	figure_set_owner(change_add(c, unit_rate, &sa, &sb, "%s %s", name, what), OF_DEMAND, a, b);
 }
 
 static uint64_t requests_of(const struct ptt_requester_row *q)
@@ -555,9 +583,11 @@ static void compare_requester(struct changes *c, const struct ptt_requester_row 
 	name_requester(name, a ? a : b);
 	if (x->tlps + y->tlps < FEW)
 		return;
-	compare_rate(c, a, b, PTT_SERIES_REQUESTS, requests_of(x), requests_of(y), name, "requests");
-	compare_rate(c, a, b, PTT_SERIES_WRITTEN, x->written_bytes, y->written_bytes, name, "bytes written");
-	compare_rate(c, a, b, PTT_SERIES_READ, x->read_bytes, y->read_bytes, name, "bytes read");
+	if (have_rates(c)) {
+		compare_rate(c, a, b, PTT_SERIES_REQUESTS, requests_of(x), requests_of(y), name, "requests");
+		compare_rate(c, a, b, PTT_SERIES_WRITTEN, x->written_bytes, y->written_bytes, name, "bytes written");
+		compare_rate(c, a, b, PTT_SERIES_READ, x->read_bytes, y->read_bytes, name, "bytes read");
+	}
 	snprintf(of, sizeof(of), "%s latency", name);
 	compare_latency(c, x->latency, y->latency, &x->track, &y->track, a, b, of);
 }
@@ -580,7 +610,7 @@ static void compare_own_latency(struct changes *c)
 		if (!v[i].own)
 			continue;
 		name_requester(name, v[i].a);
-		figure_set_owner(change_add(c, "ticks", &v[i].own_a, &v[i].own_b, "%s latency mean, others alike",
+		figure_set_owner(change_add(c, unit_ticks, &v[i].own_a, &v[i].own_b, "%s latency mean, others alike",
 					    name),
 				 OF_OWN, v[i].a, v[i].b);
 	}

@@ -254,6 +254,7 @@ static const struct ptt_report *plant_report(const struct plant *p, struct ptt_s
 		ptt_stats_record(*s, &t);
 	}
 	mem_free(e);
+	ptt_stats_time(*s, 0, PTT_TIME_ABS, true, false);
 	assert_int_equal(ptt_stats_finish(*s, &r), 0);
 	return r;
 }
@@ -313,6 +314,7 @@ static const struct ptt_report *cut_report(uint64_t seed, uint32_t every, uint32
 		}
 	assert_int_equal(ptt_stats_open(s, &so), 0);
 	ptt_stats_chunk(*s, &c, &d);
+	ptt_stats_time(*s, 0, PTT_TIME_ABS, true, false);
 	assert_int_equal(ptt_stats_finish(*s, &r), 0);
 	mem_free(p);
 	return r;

@@ -86,12 +86,13 @@ void ptt_stats_close(struct ptt_stats *s)
 	mem_free(s);
 }
 
-void ptt_stats_time(struct ptt_stats *s, uint32_t device, enum ptt_time time, bool sure)
+void ptt_stats_time(struct ptt_stats *s, uint32_t device, enum ptt_time time, bool sure, bool sparse)
 {
 	struct stats_device *d = device_at(s, device);
 
 	d->time = (uint8_t)time;
 	d->time_sure = sure;
+	d->sparse |= sparse;
 }
 
 /* ---- one record ------------------------------------------------------------------------------ */
@@ -137,6 +138,11 @@ static void count_completion(struct ptt_stats *s, struct stats_requester *r, con
 	s->ends[last ? END_LAST : piece_end(t->lower_address, whole)]++;
 }
 
+static bool is_config(const struct tlp *t)
+{
+	return tlp_type_at(t->type_index)->layout == TLP_CFG;
+}
+
 static void count_atomic(struct ptt_stats *s, const struct tlp *t)
 {
 	struct sketch_entry *e = page_of(s, t);
@@ -162,6 +168,7 @@ struct stats_requester *count_record(struct ptt_stats *s, struct stats_device *d
 	s->extra_bytes += ((t->prefix != 0) + t->td) * 4u;
 	s->size[s->size_of[t->type_index]][t->length_dw]++;
 	r->kind[kind]++;
+	r->config += is_config(t);
 	if (kind != PTT_READ)
 		y->bytes += t->bytes;
 	switch (kind) {
@@ -225,6 +232,7 @@ void count_back(struct ptt_stats *s, struct stats_device *d, struct stats_reques
 	y->bytes -= bytes;
 	s->size[s->size_of[t->type_index]][t->length_dw]--;
 	r->kind[kind]--;
+	r->config -= is_config(t);
 	if (kind == PTT_READ || kind == PTT_WRITE || kind == PTT_COMPLETION)
 		r->bytes[kind] -= bytes;
 	if (kind == PTT_COMPLETION)

@@ -76,8 +76,8 @@ struct ptt_stats_opts {
 };
 int ptt_stats_open(struct ptt_stats **ret, const struct ptt_stats_opts *o); /* NULL: all defaults, no matching */
 void ptt_stats_close(struct ptt_stats *s);
-/* What is known of a device's time, for the report; before finish. */
-void ptt_stats_time(struct ptt_stats *s, uint32_t device, enum ptt_time time, bool sure);
+/* What is known of a device's time, for the report; before finish. sparse: ptt_time_is_sparse() of any of its data. */
+void ptt_stats_time(struct ptt_stats *s, uint32_t device, enum ptt_time time, bool sure, bool sparse);
 /* Counts a chunk of whole records straight from its bytes. o->format must be the chunk's; the clock of each
  * device is kept inside. All-zero records are counted as padding and skipped. With c->gap what the device has open is
  * cut off first. */
@@ -134,7 +134,11 @@ struct ptt_device_row {
 	uint32_t device;
 	uint64_t records, record_bytes;
 	uint64_t posted, non_posted, completions;
-	uint64_t span;              /* ticks from the first to the last record */
+	uint64_t span;      /* ticks from the first to the last record */
+	bool span_at_least; /* it may have been longer, and so may every time: short times, deltas, or missing records */
+	bool wraps;         /* 11 bits of time: between any two records whole turns of 2048 ticks may be missing */
+	bool sparse;        /* and some certainly are */
+	bool moved;         /* data came late: times behind it are not those of its clock */
 	uint64_t outstanding_ticks; /* with matching: / span is the mean of its outstanding requests */
 	uint32_t outstanding_peak;
 	uint8_t format; /* enum ptt_format */
@@ -144,8 +148,11 @@ struct ptt_device_row {
 	uint64_t duplicates;  /* of records: duplicates of packets between peers, counted nowhere else */
 	uint64_t config;      /* of its event; 0: not known */
 	uint64_t requestless; /* completions whose requests its direction can't show, counted apart */
-	bool peak_known; /* false: its direction can't show the completions of some requests, and nothing tells of which */
-	uint64_t gaps; /* places where records are missing: span is at least so long */
+	bool hides_answers;  /* its direction can't show the completions of some requests, and nothing tells of which */
+	uint64_t answerable; /* with matching: its requests that can be answered in this trace */
+	bool mean_known;     /* of its outstanding requests: it has such requests, and is not sparse */
+	bool peak_known;     /* of the same: it has such requests, and hides no answers */
+	uint64_t gaps;       /* places where records are missing: span is at least so long */
 };
 /* A place where records of a device are missing. */
 struct ptt_gap_row {
@@ -182,6 +189,7 @@ struct ptt_requester_row {
 	uint64_t cut;              /* open where records are missing */
 	uint64_t unanswerable;     /* not answered, as their completions can't be in this trace */
 	uint64_t posted_twice;     /* posted requests that may be duplicates of others, at most: they are counted */
+	uint64_t config;           /* of its reads and writes: those of configuration space */
 	uint32_t outstanding_peak; /* when peak_known */
 	bool peak_known;
 	const struct ptt_hist *latency; /* to the last completion of those that went well; or NULL */
@@ -309,7 +317,8 @@ struct ptt_report {
 	uint64_t strays;       /* as in ptt_device_row */
 	uint64_t posted_twice; /* so many posted requests may be duplicates, too, at most; they are counted */
 	uint64_t span;         /* the longest of the devices' */
-	uint8_t time;          /* enum ptt_time; PTT_TIME_AUTO: unknown, or it differs */
+	bool span_at_least, wraps, sparse; /* of any device, as in ptt_device_row */
+	uint8_t time;                      /* enum ptt_time; PTT_TIME_AUTO: unknown, or it differs */
 	bool time_sure, matched;
 	uint64_t kind[PTT_KINDS], cls[4]; /* packets, by enum ptt_kind and by enum tlp_class */
 	struct ptt_traffic traffic;
@@ -366,7 +375,7 @@ struct ptt_report {
 	uint64_t requestless;  /* completions whose requests go such a way; in no fault */
 	const struct ptt_hist *latency, *latency_first; /* of those that went well; never NULL */
 	uint32_t outstanding_peak;                      /* of one device, the one with the largest mean */
-	bool peak_known;
+	bool mean_known, peak_known;
 	bool peak_is_bound;
 	uint64_t outstanding_ticks, outstanding_span; /* ticks / span: its mean */
 	/* time line: bins of bin_ticks from time 0 */
@@ -388,23 +397,25 @@ int ptt_stats_finish(struct ptt_stats *s, const struct ptt_report **ret);
 /* ---- comparing two reports (compare.c) ---------------------------------------------------------------- */
 /* On a shared link: who asks for more or less, and what others feel of it. */
 enum ptt_role { PTT_ROLE_NONE, PTT_ROLE_CAUSE, PTT_ROLE_CONSEQUENCE };
+enum ptt_bound { PTT_BOUND_NONE, PTT_BOUND_MOST, PTT_BOUND_LEAST };
 struct ptt_change {
 	char what[64];    /* "latency p99", "01:00.0 bytes written" */
 	const char *unit; /* "ticks", "per 1000 ticks", "bytes", "per 1000", ... */
 	double a, b;
-	double change;         /* b / a - 1; INFINITY when a is 0 */
-	double error;          /* change is off by so much at most, 99 times of 100; INFINITY: nobody knows */
-	double chance;         /* that two traces of one load differ in this figure as much; 1: nobody knows */
-	bool finding;          /* it is no chance, all figures of the comparison taken together */
-	bool about_a, about_b; /* records may be missing from that trace: its value may be off */
-	uint8_t role;          /* enum ptt_role */
+	double change;            /* b / a - 1; INFINITY when a is 0 */
+	double error;             /* change is off by so much at most, 99 times of 100; INFINITY: nobody knows */
+	double chance;            /* that two traces of one load differ in this figure as much; 1: nobody knows */
+	bool finding;             /* it is no chance, all figures of the comparison taken together */
+	bool about_a, about_b;    /* records may be missing from that trace: its value may be off */
+	uint8_t bound_a, bound_b; /* enum ptt_bound: of ticks that may have been more */
+	uint8_t role;             /* enum ptt_role */
 	const struct ptt_hist *latency_a,
 		*latency_b; /* of a latency's figure: whole distributions; borrowed, or NULL */
 };
 /* Two reports of statistics that tracked. Findings first: causes, then by what has changed at least, then consequences; behind them
  * what may be chance, the least probable first, and what nobody can judge. What is the same is left out. *ret is
  * mem_alloc'd, the caller mem_free's it. Returns how many, or -TALLY_ENOMEM. */
-/* Reports that were not recorded alike are compared by the sizes of packets alone. */
+/* Reports that were not recorded alike are compared by the sizes of packets alone, sparse ones neither by rates nor by averages over time. */
 bool ptt_reports_are_alike(const struct ptt_report *a, const struct ptt_report *b); /* format, direction and types */
 int ptt_compare(struct ptt_change **ret, const struct ptt_report *a, const struct ptt_report *b);
 

@@ -66,6 +66,7 @@ static void time_goes_back(struct pass *a, const uint8_t *p, uint32_t back)
 
 	count_gap(a->s, a->d, &here, PTT_TIME_ABS);
 	a->d->ahead += back;
+	a->d->moved = true;
 	a->gaps = a->s->match != NULL ? *match_gaps(a->s->match, a->device) : 0;
 }
 
@@ -382,6 +383,7 @@ BY_TIME(skip_4dw, skip_loop, PTT_4DW)
 /* Behind a gap Time may go back, as AUX data came in another order, or forward over what was there before: the clock does neither. */
 static void clock_pass_gap(struct stats_device *d, const struct ptt_chunk *c)
 {
+	d->moved |= c->gap.why == PTT_GAP_BACK;
 	if (c->format == PTT_4DW) { /* what data that comes late or was there says of the time between is nothing */
 		if (c->gap.why == PTT_GAP_BACK || (c->gap.why == PTT_GAP_OFFSETS && c->gap.bytes == 0))
 			d->clock.last = raw_time(c->p, PTT_4DW);
@@ -391,6 +393,7 @@ static void clock_pass_gap(struct stats_device *d, const struct ptt_chunk *c)
 
 	if (step >> 31 && ((uint32_t)-step <= d->clock.now || c->gap.why == PTT_GAP_BACK)) {
 		d->ahead += (uint32_t)-step;
+		d->moved = true;
 		d->clock.last = raw;
 	} else if (!(step >> 31)) {
 		const uint64_t less = step < d->ahead ? step : d->ahead;

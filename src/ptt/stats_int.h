@@ -93,13 +93,14 @@ struct stats_device {
 	uint64_t gaps, duplicates;
 	uint64_t strays;              /* records whose Time is out of order */
 	uint64_t ahead;               /* ticks that the clock is ahead of Time, which went back */
+	bool moved;                   /* it was ahead of Time: the times of some records are not those of the clock */
 	bool late;                    /* its last data comes late: what follows it was before */
 	uint64_t first_offset;        /* of its first record */
 	uint32_t breaks;              /* places of s->opts.breaks that it has passed: two of each */
 	uint64_t config, requestless; /* of its event; completions whose requests it can't show */
 	uint8_t coverage;             /* enum ptt_coverage: bits */
 	uint8_t format, time;
-	bool time_sure;
+	bool time_sure, sparse;
 };
 /* A requester none of whose requests was answered so far: what it has open is known apart, until it is answered, or for good. */
 struct stats_unheard {
@@ -157,10 +158,10 @@ struct stats_requester {
 	uint64_t evicted;              /* of given_up */
 	uint64_t unanswerable;         /* by finish: of the above those that can't be answered here */
 	uint64_t posted_twice;         /* its posted requests that may be duplicates, at most */
+	uint64_t config;               /* of its reads and writes: those of configuration space */
 	struct stats_unheard *unheard; /* NULL: it asked nothing, or was answered */
 	uint8_t faults[PTT_FAULTS];    /* kept, up to PTT_STATS_SAMPLE */
-	bool heard;      /* a completion answered it; or its device can't show who is answered, and asks nobody */
-	bool configures; /* it asks for configuration, which only a host does */
+	bool heard; /* a completion answered it; or its device can't show who is answered, and asks nobody */
 	struct ptt_hist *latency;
 };
 struct stats_completer {

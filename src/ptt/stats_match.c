@@ -44,7 +44,6 @@ void count_request(struct ptt_stats *s, struct stats_device *d, struct stats_req
 		return;
 	}
 	if (!r->heard) {
-		r->configures |= tlp_type_at(t->type_index)->layout == TLP_CFG;
 		unheard_open(s, d, r, t->time);
 		return;
 	}
@@ -294,7 +293,7 @@ static bool is_of_host(const struct ptt_stats *s, uint32_t row)
 {
 	const struct stats_requester *r = &s->requester[row];
 	const uint8_t coverage = s->device[r->unheard->device].coverage;
-	const bool often = r->unheard->requests >= SILENT_LEAST, host = r->configures || is_on_hosts_bus(s, row);
+	const bool often = r->unheard->requests >= SILENT_LEAST, host = r->config || is_on_hosts_bus(s, row);
 
 	if (coverage & PTT_COVERAGE_KNOWN)
 		return coverage & PTT_COVERAGE_DUPLICATES && (host || (often && s->completers.n == 0));

@@ -39,7 +39,7 @@ static void merge_requester(struct ptt_stats *s, uint32_t row, struct stats_requ
 	r->cut += from->cut;
 	r->evicted += from->evicted;
 	r->posted_twice += from->posted_twice;
-	r->configures |= from->configures;
+	r->config += from->config;
 	unheard_merge(s, r, from);
 	merge_hist(s, &r->latency, from->latency);
 }
@@ -82,6 +82,8 @@ static void merge_devices(struct ptt_stats *s, const struct ptt_stats *from)
 			d->clock.now = f->clock.now;
 		d->format = d->format ? d->format : f->format;
 		d->time_sure |= f->time_sure;
+		d->sparse |= f->sparse;
+		d->moved |= f->moved;
 		d->time = d->time != PTT_TIME_AUTO ? d->time : f->time;
 		d->bin_end = 0; /* merging moves the bins */
 	}

@@ -204,9 +204,12 @@ static void note_time(struct ptt_report *r)
 			"Times are deltas: a record that is missing takes its time with it. Where some are missing and nothing says so, latencies that "
 			"span the place are too small, and so is the time from first to last.");
 	if (short_time) {
-		note_say(r, PTT_NOTE_TIME_GAPS,
-			 "4DW records have 11 bits of time: a gap of 2048 ticks or more between two "
-			 "records looks shorter than it was. Spans and latencies are then too small, rates too high.");
+		note_say(
+			r, PTT_NOTE_TIME_GAPS,
+			"4DW records have 11 bits of time: a gap of 2048 ticks or more between two records looks shorter "
+			"than it was. So times, spans and latencies are lower bounds, and rates upper bounds%s.",
+			r->sparse ? "; some gaps were so long, so outstanding requests on average are not known" :
+				    ", and outstanding requests on average approximate");
 		note_say(r, PTT_NOTE_4DW_FIELDS,
 			 "4DW records do not have traffic class, poisoning, digest, prefix, no-snoop and ID-based "
 			 "ordering: these count as absent.");

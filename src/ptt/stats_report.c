@@ -50,11 +50,26 @@ static int by_completer_bytes(const void *a, const void *b)
 
 /* ---- tables ------------------------------------------------------------------------------------- */
 
-/* Those of the device that had most on average. */
+/* Requests of the device that can be answered in this trace. */
+static uint64_t answerable_of(const struct ptt_report *r, const struct ptt_device_row *d)
+{
+	uint64_t n = d->non_posted;
+
+	for (uint32_t i = 0; i < r->nrequesters; i++) {
+		const struct ptt_requester_row *q = &r->requester[i];
+		if (!q->others && q->device == d->device)
+			n -= q->unanswerable < n ? q->unanswerable : n;
+	}
+	return n;
+}
+
+/* Those of the device that had most on average; where no average is known, which device it is isn't either. */
 static void take_outstanding(struct ptt_report *r, const struct ptt_device_row *d)
 {
 	uint64_t span = r->outstanding_span;
 
+	r->sparse |= d->sparse;
+	r->mean_known = (r->mean_known || d->mean_known) && !r->sparse;
 	if (r->ndevices > 0 && (d->span == 0 || (span != 0 && (double)d->outstanding_ticks / (double)d->span <=
 								      (double)r->outstanding_ticks / (double)span)))
 		return;
@@ -62,6 +77,20 @@ static void take_outstanding(struct ptt_report *r, const struct ptt_device_row *
 	r->outstanding_span = d->span;
 	r->outstanding_peak = d->outstanding_peak;
 	r->peak_known = d->peak_known;
+}
+
+/* What its format and its gaps leave to be known of its times, and its matching of what was open. */
+static void make_device_bounds(const struct ptt_stats *s, const struct ptt_report *r, struct ptt_device_row *v)
+{
+	const struct stats_device *d = &s->device[v->device];
+	v->wraps = d->format == PTT_4DW;
+	v->sparse = d->sparse;
+	v->moved = d->moved;
+	v->span_at_least = v->wraps || d->time != PTT_TIME_ABS || d->gaps != 0;
+	v->hides_answers = hides_answers(d);
+	v->answerable = s->match != NULL ? answerable_of(r, v) : 0;
+	v->mean_known = v->answerable && !d->sparse && v->span;
+	v->peak_known = v->answerable && !v->hides_answers;
 }
 
 static void make_devices(const struct ptt_stats *s, struct stats_report *to)
@@ -94,12 +123,14 @@ static void make_devices(const struct ptt_stats *s, struct stats_report *to)
 			.strays = d->strays,
 			.config = d->config,
 			.requestless = d->requestless,
-			.peak_known = !hides_answers(d),
 		};
+		make_device_bounds(s, r, &v[r->ndevices]);
 		r->requestless += d->requestless;
 		r->gaps += d->gaps;
 		r->duplicates += d->duplicates;
 		r->strays += d->strays;
+		r->span_at_least |= v[r->ndevices].span_at_least;
+		r->wraps |= v[r->ndevices].wraps;
 		r->span = v[r->ndevices].span > r->span ? v[r->ndevices].span : r->span;
 		take_outstanding(r, &v[r->ndevices++]);
 		r->records += records;
@@ -110,6 +141,7 @@ static void make_devices(const struct ptt_stats *s, struct stats_report *to)
 		r->time_sure = (first || r->time_sure) && d->time_sure;
 		first = false;
 	}
+	r->peak_known &= !r->sparse || r->ndevices == 1;
 	r->device = v;
 }
 
@@ -189,8 +221,9 @@ static void fill_requester(const struct ptt_stats *s, uint32_t row, struct ptt_r
 		.cut = r->cut,
 		.unanswerable = r->unanswerable,
 		.posted_twice = r->posted_twice,
+		.config = r->config,
 		.outstanding_peak = r->peak,
-		.peak_known = !r->unanswerable && !hides_answers(device_of_row(s, row)),
+		.peak_known = r->peak != 0 && !r->unanswerable && !hides_answers(device_of_row(s, row)),
 		.latency = r->latency,
 	};
 	if (s->track != NULL)
@@ -392,12 +425,12 @@ int ptt_stats_finish(struct ptt_stats *s, const struct ptt_report **ret)
 	if (to == NULL)
 		return -TALLY_ENOMEM;
 	line_finish(s);
-	make_devices(s, to);
-	make_types(s, to);
 	if (s->track != NULL)
 		track_report(s, &to->r);
 	make_requesters(s, to);
 	make_completers(s, to);
+	make_devices(s, to);
+	make_types(s, to);
 	make_pages(s, to);
 	make_targets(s, to);
 	make_faults(s, to);

@@ -84,7 +84,7 @@ static struct ptt_stats *count(const struct trace *t, bool match, enum way way, 
 			count_records(s[i], t);
 		else
 			count_chunks(s[i], t);
-		ptt_stats_time(s[i], 0, (enum ptt_time)t->decode.time, true);
+		ptt_stats_time(s[i], 0, (enum ptt_time)t->decode.time, true, false);
 	}
 	for (uint32_t i = 1; i < shards; i++) {
 		assert_int_equal(ptt_stats_merge(s[0], s[i]), 0);
