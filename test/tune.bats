@@ -68,6 +68,21 @@ ended() {
   has "rx_alloc_buf_level=2 (was 0)"
 }
 
+@test "a setting that gained 18.3 % was called no better, and no word said than what" {
+  run --separate-stderr "$TALLY" tune $DEVICE --for throughput --on kunpeng,load=ingest
+  [ "$status" -eq 0 ]
+  grep -qE '\+18\.[0-9] %  ?[-+]0\.[0-9] % no better$' <<<"$output"
+  [[ "$output" == *"change: against what was there. vs best: against the best until then, which the"$'\n'"verdict is about."* ]]
+  [ "$(awk 'length > 80' <<<"$output")" = "" ]
+  # The verdict follows from the figure beside it, in each form.
+  "$TALLY" tune $DEVICE --for throughput --on kunpeng,load=ingest --json 2>/dev/null |
+    sed -nE 's/.*"change_permille":([-0-9]*),"against_best_permille":([-a-z0-9]*),"verdict":"([^"]*)".*/\1,\2,\3/p' >json
+  "$TALLY" tune $DEVICE --for throughput --on kunpeng,load=ingest -x , 2>/dev/null |
+    awk -F, 'NR > 1 { print $(NF - 2) "," ($(NF - 1) == "" ? "null" : $(NF - 1)) "," $NF }' | cmp - json
+  awk -F, '$3 == "no better" { n++; gains += $1 > 100; bad += $2 > 5 } $3 ~ /^be/ { bad += $2 <= 5 } $2 == "null" { bad += $3 != "as it was" }
+    END { exit !(n >= 5 && gains >= 5 && !bad) }' json
+}
+
 @test "for latency it finds the watermark that a quiet link wants" {
   run --separate-stderr tune --for latency --on kunpeng
   [ "$status" -eq 0 ]
@@ -112,7 +127,7 @@ ended() {
   cmp t.json t2.json
   [ "$(grep -c '"type":"setting"' t.json)" -eq $(($(wc -l <t.csv) - 1)) ]
   [ "$(short 2>/dev/null | grep -cE '^( +[012]){5} ')" -eq $(($(wc -l <t.csv) - 1)) ]
-  [ "$(awk -F ';' '{ print NF }' t.csv | sort -u)" = 15 ]
+  [ "$(awk -F ';' '{ print NF }' t.csv | sort -u)" = 16 ]
   [ "$(grep -c ';best$' t.csv)" -eq 1 ]
   grep -q '^{"type":"tuned","device":"hisi_ptt0_2","for":"throughput",.*"changed":true,"qos_tx_cpl":2,' t.json
   command -v python3 >/dev/null || skip "no python3 to read the JSON"

@@ -294,9 +294,11 @@ static uint32_t not_won(const struct tune *t, const struct setting *s, uint32_t 
 	return n;
 }
 
-/* Whether s is better than the best so far, as far as that isn't chance. */
-static int setting_beats_best(struct tune *t, const struct setting *s, enum view view, bool *ret)
+/* Whether the setting of `first` is better than the best so far, as far as that isn't chance. */
+static int setting_beats_best(struct tune *t, struct measured *first, bool *ret)
 {
+	const struct setting *s = &first->s;
+	const enum view view = (enum view)first->view;
 	const uint32_t pairs = TUNE_LOTS * TUNE_LOTS, from = t->ndone;
 	const double bound = tune_bound(t->o.one_in, ++t->nheld);
 	double chance = 0;
@@ -309,7 +311,7 @@ static int setting_beats_best(struct tune *t, const struct setting *s, enum view
 
 		tune_draw(&t->random, turn);
 		for (uint32_t i = 0; i < 2 * TUNE_LOTS && chance <= HOPELESS; i++) {
-			rc = tune_measure_setting(t, turn[i] ? s : &t->best, view, TO_COMPARE);
+			rc = tune_measure_setting(t, turn[i] ? s : &t->best, view, REFERENCE);
 			if (rc < 0)
 				return rc;
 			lost_here = not_won(t, s, begin);
@@ -319,8 +321,9 @@ static int setting_beats_best(struct tune *t, const struct setting *s, enum view
 		if (chance <= bound)
 			break;
 	}
-	*ret = chance <= bound && tune_latency_gains(tune_setting_costs(t, s, view, from).median,
-						     tune_setting_costs(t, &t->best, view, from).median);
+	first->cost = tune_setting_costs(t, s, view, from).median;
+	first->best = tune_setting_costs(t, &t->best, view, from).median;
+	*ret = chance <= bound && tune_latency_gains(first->cost, first->best);
 	return 0;
 }
 
@@ -358,19 +361,21 @@ bool tune_can_help(const struct tune *t, enum ptt_tune tunable, uint32_t from, u
 
 static int try_setting(struct tune *t, const struct setting *s, enum view view, bool *found)
 {
+	struct measured *first;
 	bool better = false, looks;
-	uint32_t from;
-	int rc = tune_setting_costs(t, &t->best, view, 0).n ? 0 : tune_measure_setting(t, &t->best, view, TO_COMPARE);
+	int rc = tune_setting_costs(t, &t->best, view, 0).n ? 0 : tune_measure_setting(t, &t->best, view, REFERENCE);
 
-	from = t->ndone;
+	first = &t->done[t->ndone];
 	if (rc >= 0)
 		rc = tune_measure_setting(t, s, view, NO_BETTER);
 	if (rc < 0)
 		return rc;
-	looks = tune_latency_gains(tune_cost(t, &t->done[from].f), tune_setting_costs(t, &t->best, view, 0).median);
+	first->cost = tune_cost(t, &first->f);
+	first->best = tune_setting_costs(t, &t->best, view, 0).median;
+	looks = tune_latency_gains(first->cost, first->best);
 	if (looks)
-		rc = setting_beats_best(t, s, view, &better);
-	t->done[from].verdict = better ? BETTER : looks ? MAY_BE_CHANCE : NO_BETTER;
+		rc = setting_beats_best(t, first, &better);
+	first->verdict = better ? BETTER : looks ? UNCERTAIN : NO_BETTER;
 	if (rc >= 0 && better) {
 		t->best = *s;
 		*found = true;

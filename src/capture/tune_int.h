@@ -25,12 +25,14 @@ enum view { VIEW_DEVICES, VIEW_HOST, VIEWS };
 struct figures {
 	uint64_t ns, payload, answered, ticks, records, lost;
 };
-enum verdict { NO_BETTER, AS_IT_WAS, TO_COMPARE, MAY_BE_CHANCE, BETTER };
+enum verdict { NO_BETTER, AS_IT_WAS, REFERENCE, UNCERTAIN, BETTER };
 struct measured {
 	struct setting s;
 	struct figures f;
 	uint8_t view;    /* enum view */
 	uint8_t verdict; /* on this setting in this view; the first measurement of both has it */
+	/* what the verdict rests on: its cost, and that of the best until then; 0: it was held against nothing */
+	uint64_t cost, best;
 };
 
 struct tune {

@@ -3,7 +3,8 @@
  *
  * A row is a setting in a view, in the order in which they were first tried.  It shows one
  * measurement, that in the middle of all of this setting by what is to become better; `spread` is how far
- * the others lie apart, against it, and `change` how far it is from what was there.
+ * the others lie apart, against it, and `change` how far it is from what was there.  A verdict is about another
+ * difference, `vs best`: how far it was from the best setting until then, in the measurements that decided.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,8 +16,9 @@
 struct row {
 	const struct measured *m; /* the one in the middle */
 	uint32_t times;
-	int64_t spread, change; /* per mille, of what is to become better; the latter as people say it */
-	bool something, both; /* in all of these measurements, so there is a spread; and in what was there: a change */
+	int64_t spread, change, step; /* per mille, of what is to become better; the latter two as people say it */
+	/* in all of these measurements, so there is a spread; and in what was there: a change; and in the best: a step */
+	bool something, both, judged;
 	const char *verdict;
 };
 
@@ -76,11 +78,17 @@ static const struct measured *tune_before(const struct tune *t, uint8_t view)
 static const char *verdict_on(const struct tune *t, const struct measured *first)
 {
 	static const char *const words[] = {
-		[NO_BETTER] = "no better",         [AS_IT_WAS] = "as it was", [TO_COMPARE] = "to compare",
-		[MAY_BE_CHANCE] = "may be chance", [BETTER] = "better",
+		[NO_BETTER] = "no better", [AS_IT_WAS] = "as it was", [REFERENCE] = "reference",
+		[UNCERTAIN] = "uncertain", [BETTER] = "better",
 	};
 
 	return first->verdict != AS_IT_WAS && tune_same(&first->s, &t->best) ? "best" : words[first->verdict];
+}
+
+/* What is to become better, as people say it: less latency, more throughput. */
+static int64_t tune_change(const struct tune *t, uint64_t cost, uint64_t than)
+{
+	return (t->o.goal == TALLY_GOAL_LATENCY ? per_mille(cost, than) : per_mille(than, cost)) - 1000;
 }
 
 static struct row row_of(const struct tune *t, const struct measured *first)
@@ -89,15 +97,17 @@ static struct row row_of(const struct tune *t, const struct measured *first)
 	uint32_t n = tune_collect_measured(t, first, m),
 		 nwas = tune_collect_measured(t, tune_before(t, first->view), was);
 	uint64_t median = tune_cost(t, &m[n / 2]->f), base = tune_cost(t, &was[nwas / 2]->f);
-	bool latency = t->o.goal == TALLY_GOAL_LATENCY, something = tune_cost(t, &m[n - 1]->f) != UINT64_MAX;
+	bool something = tune_cost(t, &m[n - 1]->f) != UINT64_MAX;
 
 	return (struct row){
 		.m = m[n / 2],
 		.times = n,
 		.spread = per_mille(tune_cost(t, &m[n - 1]->f) - tune_cost(t, &m[0]->f), median),
-		.change = (latency ? per_mille(median, base) : per_mille(base, median)) - 1000,
+		.change = tune_change(t, median, base),
+		.step = tune_change(t, first->cost, first->best),
 		.something = something,
 		.both = median != UINT64_MAX && base != UINT64_MAX,
+		.judged = first->best && first->cost != UINT64_MAX && first->best != UINT64_MAX,
 		.verdict = verdict_on(t, first),
 	};
 }
@@ -116,6 +126,7 @@ enum {
 	T_LOST,
 	T_SPREAD,
 	T_CHANGE,
+	T_STEP,
 	T_VERDICT,
 	T_COLUMNS
 };
@@ -131,8 +142,8 @@ static void text_head(struct an_emit *e, const struct an_rows *rows)
 	if (latency || !t->sure)
 		buf_printf(to, "Times are read as %s%s.\n", t->time == PTT_TIME_ABS ? "absolute" : "deltas",
 			   t->sure ? "" : ", which is uncertain:\nif it is wrong, so are latencies; --time sets it");
-	buf_printf(to, "\ncpl np  p rx tx times%s  latency  answered   spread    change\n",
-		   latency ? " asked by" : "   MiB/s");
+	buf_printf(to, "\ncpl np  p rx tx   n%s latency answered  spread   change vs best\n",
+		   latency ? " asked by" : "  MiB/s");
 }
 
 /* Per mille as "-4.3 %"; of nothing there is no share. */
@@ -142,7 +153,7 @@ static void text_share(struct buf *to, const struct an_cell *c, const char *form
 
 	if (!c->none)
 		snprintf(text, sizeof(text), form, c->d / 10);
-	buf_printf(to, "%9s", text);
+	buf_printf(to, "%8s", text);
 }
 
 static void text_row(struct an_emit *e, const struct an_rows *rows, const struct an_cell *row)
@@ -152,16 +163,17 @@ static void text_row(struct an_emit *e, const struct an_rows *rows, const struct
 
 	for (unsigned k = 0; k < PTT_TUNES; k++)
 		buf_printf(to, "%3u", (unsigned)row[T_TUNES + k].u);
-	buf_printf(to, "%6u", (unsigned)row[T_TIMES].u);
+	buf_printf(to, "%4u", (unsigned)row[T_TIMES].u);
 	if (t->o.goal == TALLY_GOAL_LATENCY)
 		buf_printf(to, " %-8s", row[T_VIEW].s);
 	else
-		buf_printf(to, "%8llu", (unsigned long long)row[T_MIB].u);
-	buf_printf(to, "%9llu%10llu", (unsigned long long)row[T_LATENCY].u, (unsigned long long)row[T_ANSWERED].u);
+		buf_printf(to, "%7llu", (unsigned long long)row[T_MIB].u);
+	buf_printf(to, "%8llu%9llu", (unsigned long long)row[T_LATENCY].u, (unsigned long long)row[T_ANSWERED].u);
 	text_share(to, &row[T_SPREAD], "%.1f %%");
 	buf_putc(to, ' ');
 	text_share(to, &row[T_CHANGE], "%+.1f %%");
-	buf_printf(to, "  %s\n", row[T_VERDICT].s);
+	text_share(to, &row[T_STEP], "%+.1f %%");
+	buf_printf(to, " %s\n", row[T_VERDICT].s);
 }
 
 /* In lines that a terminal has. */
@@ -172,6 +184,8 @@ static void text_end(struct an_emit *e, const struct an_rows *rows)
 	char one[48];
 	int column;
 
+	buf_puts(to, "\nchange: against what was there. vs best: against the best until then, which the\n"
+		     "verdict is about. uncertain: better at first, but by no more than chance gives.\n");
 	if (tune_same(&t->best, &t->before)) {
 		buf_printf(to, "\nNothing better was found in %u measurements: %s is as it was.\n", t->ndone, t->name);
 		return;
@@ -214,6 +228,7 @@ static void tune_put_measured(struct tune *t)
 		[T_LOST] = { "lost", "", AN_COUNT },
 		[T_SPREAD] = { "spread_permille", "", AN_LITERAL },
 		[T_CHANGE] = { "change_permille", "", AN_LITERAL },
+		[T_STEP] = { "against_best_permille", "", AN_LITERAL },
 		[T_VERDICT] = { "verdict", "", AN_TEXT },
 	};
 	struct an_rows rows = { .col = col, .ncols = T_COLUMNS, .csv_skips = 1u << T_TYPE, .text = &layout, .arg = t };
@@ -241,6 +256,7 @@ static void tune_put_measured(struct tune *t)
 		cell[T_LOST] = AN_U(f->lost);
 		cell[T_SPREAD] = per_mille_cell(&rows, r.something, r.spread);
 		cell[T_CHANGE] = per_mille_cell(&rows, r.both, r.change);
+		cell[T_STEP] = per_mille_cell(&rows, r.judged, r.step);
 		cell[T_VERDICT] = AN_S(r.verdict);
 		an_rows_add(&rows, cell);
 	}
