@@ -31,6 +31,12 @@ leave 1" ]
   [[ "$stderr" == *"allowing destructive actions"* ]]
 }
 
+@test "timestamp is the same throughout a clause, and goes on with the next one" {
+  run "$TALLY" trace -qn 'BEGIN { t = timestamp; d = timestamp - t; printf("%d", d + (timestamp - t)); } BEGIN { printf(" %d", timestamp > t); exit(0); }'
+  [ "$status" -eq 0 ]
+  [ "$output" = "0 1" ]
+}
+
 @test "chill lasts as long as it is told to, and no longer than half a second" {
   run --separate-stderr "$TALLY" trace -wqn 'BEGIN { t = timestamp; chill(10000000); exit(timestamp - t >= 10000000 ? 0 : 1); }'
   [ "$status" -eq 0 ]

@@ -210,7 +210,7 @@ BEGIN { exit(0); }'
   local row
   for row in "strsize=abc:a number of bytes (512, 8k, 4m, 1g), not 'abc'" "strsize=1:2 to 4096 bytes" "bufsize=-1:1 to 1099511627776 bytes" \
     "bufsize=1x:a number of bytes (512, 8k, 4m, 1g), not '1x'" "switchrate=soon:a time (50ms, 1s) or a rate (10hz), not 'soon'" \
-    "nspec=many:a number, not 'many'" "stackframes=99999999999999999999:1 to 4294967295" "bufpolicy=rnig:ring, fill or switch" \
+    "nspec=many:a number, not 'many'" "stackframes=99999999999999999999:1 to 4294967295" "bufpolicy=rnig:ring, fill or switch" "stdc=x:a, c, s or t" \
     "setenv=A:NAME=VALUE" "unsetenv=A=b:NAME"; do
     run vm -x "${row%%:*}" -n BEGIN
     said 2 "tally: failed to set -x ${row%%=*}: Invalid value for specified option
@@ -289,6 +289,13 @@ tally: option ${row%%=*} takes ${row#*:}"
   said 1 'dtrace: failed to compile script comment.d: line 4: end-of-file encountered before matching */'
 }
 
+@test "a NUL in a script is an error: nothing behind it is dropped in silence" {
+  printf 'BEGIN { exit(0); }\n\0 garbage' >"$BATS_TEST_TMPDIR/n.d"
+  run vm -q -s "$BATS_TEST_TMPDIR/n.d"
+  [ "$status" -eq 1 ]
+  has 'line 2: syntax error near "\x00"'
+}
+
 @test "an error in an included header names the header and its line" {
   command -v cpp >/dev/null || skip "no cpp"
   cd "$BATS_TEST_TMPDIR"
@@ -327,7 +334,7 @@ tally: option ${row%%=*} takes ${row#*:}"
   run vm -C -x cpppath=false -n 'BEGIN { exit(0); }'
   [ "$status" -eq 1 ]
   has "false exited with status 1"
-  run vm -C -Xq -n 'BEGIN { exit(0); }'
+  run vm -Xq -n 'BEGIN { exit(0); }'
   has "failed to set -x stdc: Invalid value for specified option"
 }
 

@@ -13,6 +13,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 struct words {
 	struct d_unit *u;
@@ -135,15 +136,41 @@ static int pragma_about(struct words *w, const char *pragma, const char *name, s
 	return 0;
 }
 
+/* Stability of the name, of the data, class, with a / between them; what is left out at the end is the highest. */
+static bool attributes_are_known(const char *s, size_t n)
+{
+	static const char *const stability[] = { "Internal", "Private",  "Obsolete", "External",
+						 "Unstable", "Evolving", "Stable",   "Standard" },
+				 *const class[] = { "Unknown", "CPU", "Platform", "Group", "ISA", "Common" };
+	const char *const end = s + n;
+	for (unsigned part = 0; s < end; part++) {
+		const char *const *words = part == 2 ? class : stability;
+		const size_t nwords = part == 2 ? COUNT(class) : part < 2 ? COUNT(stability) : 0;
+		const char *slash = memchr(s, '/', (size_t)(end - s));
+		const size_t len = (size_t)((slash != NULL ? slash : end) - s);
+		size_t i = 0;
+		while (i < nwords && (strlen(words[i]) != len || strncasecmp(words[i], s, len) != 0))
+			i++;
+		if (i == nwords)
+			return false;
+		s += len + (slash != NULL);
+	}
+	return true;
+}
+
 /* Of a name, or "provider NAME ...": of the probes of one that the program itself defines. */
 static int pragma_attributes(struct words *w)
 {
 	size_t n, nident;
 	bool quoted;
-	control_next_word(w, &n, &quoted);
+	const char *attributes = control_next_word(w, &n, &quoted);
 	const char *name = control_next_word(w, &nident, &quoted);
 	if (n == 0 || nident == 0)
 		return d_fail(w->u, w->line, D_PRAGMA_MALFORM, "malformed #pragma attributes <attributes> <ident>");
+	if (!attributes_are_known(attributes, n))
+		return d_fail(w->u, w->line, D_PRAGMA_INVAL,
+			      "invalid attributes %.*s specified by #pragma attributes (as Stable/Evolving/Common)",
+			      (int)(n > 60 ? 60 : n), attributes);
 	return is_word(name, nident, "provider") ? 0 : pragma_about(w, "attributes", name, nident);
 }
 

@@ -664,6 +664,11 @@ static const struct d_type *decl_tuple(struct parser *ps, const struct d_type *v
 			       type_name(ps->u, key));
 			return NULL;
 		}
+		for (uint32_t i = 0; name != NULL && ps->params != NULL && i < ps->params->n; i++)
+			if (strcmp(ps->params->name[i], name) == 0) {
+				d_fail(ps->u, ps->tok.line, D_DECL_IDRED, "identifier redeclared: %s", name);
+				return NULL;
+			}
 		if (ps->params != NULL && params_add(ps, ps->params, name, key) < 0)
 			return NULL;
 		if ((rc = D_PUSH(ps->u, t->keys, t->nkeys, cap, key)) < 0 || (rc = accept_token(ps, T_RBRACK)) != 0)

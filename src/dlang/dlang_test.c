@@ -519,6 +519,35 @@ static void a_clause_asks_once_whose_thread_local_variables_it_has(void **state)
 	}
 }
 
+/* The values of a clause agree, as in DTrace: but where chill() has passed time. */
+static void a_clause_reads_the_clock_once_unless_it_chills(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t reads;
+	} clauses[] = {
+		{ "BEGIN { x = timestamp; }", 1 },
+		{ "BEGIN { x = timestamp; y = timestamp - x; @ = sum(timestamp - y); }", 1 },
+		{ "BEGIN /timestamp > 5/ { x = pid ? timestamp : timestamp + 1; }", 1 },
+		{ "BEGIN { if (pid) { x = timestamp; } else { x = timestamp; } }", 1 },
+		{ "BEGIN { x = walltimestamp - timestamp; y = walltimestamp; }", 1 },
+		{ "BEGIN { x = timestamp; chill(1000); y = timestamp - x; }", 2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(clauses); i++) {
+		struct world w;
+		uint32_t reads = 0;
+
+		world_init(&w);
+		assert_int_equal(compile(&w, NULL, clauses[i].text, strlen(clauses[i].text)), 0);
+		for (uint32_t k = 0; k < w.p->clause[0].nins; k++)
+			reads += w.p->clause[0].ins[k].op == IR_BUILTIN && w.p->clause[0].ins[k].x == BI_TIMESTAMP;
+		assert_int_equal(reads, clauses[i].reads);
+		world_fini(&w);
+	}
+}
+
 /* ---- hostile sources ----------------------------------------------------- */
 
 /* head, then `unit` n times, then tail: compiles or fails, and comes back */
@@ -630,13 +659,14 @@ static void large_sources_are_compiled_or_refused(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
-static void a_nul_ends_a_source(void **state)
+static void what_follows_a_nul_is_not_dropped_in_silence(void **state)
 {
 	struct world w;
-	static const char text[] = "BEGIN { }\0 nosuch {";
+	static const char text[] = "BEGIN { }\n\0 nosuch {";
 	(void)state;
 	world_init(&w);
-	assert_int_equal(compile(&w, "nul.d", text, sizeof(text) - 1), 0);
+	assert_int_equal(compile(&w, "nul.d", text, sizeof(text) - 1), -TALLY_ESYNTAX);
+	assert_string_equal(w.e.text, "failed to compile script nul.d: [D_SYNTAX] line 2: syntax error near \"\\x00\"");
 	world_fini(&w);
 }
 
@@ -999,10 +1029,11 @@ int main(void)
 		cmocka_unit_test(parse_only_asks_for_no_probe),
 		cmocka_unit_test(descriptions_are_kept_as_written),
 		cmocka_unit_test(a_clause_asks_once_whose_thread_local_variables_it_has),
+		cmocka_unit_test(a_clause_reads_the_clock_once_unless_it_chills),
 		cmocka_unit_test(deep_nesting_is_refused),
 		cmocka_unit_test(a_member_is_found_through_32_anonymous_structs_and_no_more),
 		cmocka_unit_test(large_sources_are_compiled_or_refused),
-		cmocka_unit_test(a_nul_ends_a_source),
+		cmocka_unit_test(what_follows_a_nul_is_not_dropped_in_silence),
 		cmocka_unit_test(members_may_be_named_bare),
 		cmocka_unit_test(intermediate_code_that_names_what_is_not_there_is_refused),
 		cmocka_unit_test(a_key_is_as_wide_as_the_longest_name_of_its_probes),

@@ -309,7 +309,7 @@ static int lower_statements(struct lw *l, struct d_clause *c, const struct d_stm
 /* Moves the instructions into the arena. */
 static int clause_end(struct lw *l, struct d_clause *c)
 {
-	lw_thread_once(l);
+	lw_once(l);
 	c->nins = l->nins;
 	c->nregs = l->nregs;
 	c->nlabels = l->nlabels;

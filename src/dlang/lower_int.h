@@ -82,7 +82,7 @@ void lw_store8(struct lw *l, ir_obj o, uint32_t off, ir_reg a);
 void lw_move_bytes(struct lw *l, ir_obj o, uint32_t off, ir_obj p, uint32_t poff, uint32_t size); /* aligned or not */
 
 /* ---- lower_once.c --------------------------------------------------------------------------------- */
-void lw_thread_once(struct lw *l); /* over all instructions of the clause */
+void lw_once(struct lw *l); /* over all instructions of the clause */
 
 /* ---- lower_place.c -------------------------------------------------------------------------------- */
 bool lw_is_dyn(const struct d_node *n);                 /* thread-local or associative: it has a key */

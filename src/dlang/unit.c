@@ -130,12 +130,18 @@ static int source_add(struct d_unit *u, const char *name, enum d_part part, cons
 	struct d_src s = {
 		.name = name != NULL ? arena_strdup(&u->arena, name) : NULL,
 		.text = arena_strndup(&u->arena, text, len),
-		.len = strnlen(text, len), /* a NUL ends a source */
+		.len = strnlen(text, len),
 		.part = part,
 	};
 	if (s.text == NULL || (name != NULL && s.name == NULL) || D_PUSH(u, u->src, u->nsrcs, u->capsrcs, s) < 0)
 		return d_nomem(u);
 	u->cur_source = u->nsrcs - 1;
+	if (s.len < len) {
+		uint32_t line = 1;
+		for (size_t i = 0; i < s.len; i++)
+			line += text[i] == '\n';
+		return unit_finish(u, d_fail(u, line, D_SYNTAX, "syntax error near \"\\x00\""));
+	}
 	int rc = d_control_early(u, &s);
 	return rc < 0 ? unit_finish(u, rc) : (int)u->nsrcs - 1;
 }

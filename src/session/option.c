@@ -112,7 +112,7 @@ static bool read_value(const struct opt_row *r, const char *s, uint64_t *ret)
 
 static const char *const buffer_policies[] = { "ring", "fill", "switch" },
 			 *const buffer_sizings[] = { "auto", "manual" }, *const encodings[] = { "ascii", "utf8" },
-			 *const late_ways[] = { "dynamic", "static" },
+			 *const late_ways[] = { "dynamic", "static" }, *const conformances[] = { "a", "c", "s", "t" },
 			 *const link_modes[] = { "dynamic", "kernel", "static" },
 			 *const link_types[] = { "dof", "elf" };
 static const char *const evaltimes[] = {
@@ -131,13 +131,14 @@ static const struct option_choice {
 	size_t nwords;
 	const char *words;
 } choices[] = {
-	/* without a meaning here; what none of them has is a mistake all the same */
+	/* without a meaning here, or for cpp(1); what none of them has is a mistake all the same */
 	{ OPT_bufpolicy, buffer_policies, COUNT(buffer_policies), "ring, fill or switch" },
 	{ OPT_bufresize, buffer_sizings, COUNT(buffer_sizings), "auto or manual" },
 	{ OPT_encoding, encodings, COUNT(encodings), "ascii or utf8" },
 	{ OPT_late, late_ways, COUNT(late_ways), "dynamic or static" },
 	{ OPT_linkmode, link_modes, COUNT(link_modes), "dynamic, kernel or static" },
 	{ OPT_linktype, link_types, COUNT(link_types), "dof or elf" },
+	{ OPT_stdc, conformances, COUNT(conformances), "a, c, s or t" },
 	/* by what they mean */
 	{ OPT_evaltime, evaltimes, COUNT(evaltimes), "exec, preinit, postinit or main" },
 	{ OPT_fbt, function_ways, COUNT(function_ways), "fentry or kprobe" },

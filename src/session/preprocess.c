@@ -73,23 +73,19 @@ static void preprocess_add_words(struct preprocess_args *a, const char *text)
 	}
 }
 
-static int preprocess_strictness(struct tally_trace *t, struct preprocess_args *a)
+static void preprocess_strictness(const struct tally_trace *t, struct preprocess_args *a)
 {
 	const char *mode = options_text(&t->opt, OPT_stdc);
 
 	for (size_t i = 0; mode && i < COUNT(strictness); i++)
-		if (!strcmp(mode, strictness[i].mode)) {
+		if (!strcmp(mode, strictness[i].mode))
 			preprocess_add(a, "", strictness[i].argument, strlen(strictness[i].argument));
-			return 0;
-		}
-	return mode ? trace_fail(t, TALLY_EINVAL, "failed to set -x stdc: Invalid value for specified option") : 0;
 }
 
 static int preprocess_arguments(struct tally_trace *t, struct preprocess_args *a)
 {
 	const char *path = options_text(&t->opt, OPT_cpppath);
 	size_t most = COUNT(predefined) + 8;
-	int rc;
 
 	for (uint32_t i = 0; i < t->opt.ntexts; i++)
 		most += strlen(t->opt.text[i].text) / 2 + 2;
@@ -100,7 +96,7 @@ static int preprocess_arguments(struct tally_trace *t, struct preprocess_args *a
 	preprocess_add(a, "", path, strlen(path));
 	if (t->opt.v[OPT_cpphdrs])
 		preprocess_add(a, "", "-H", 2);
-	rc = preprocess_strictness(t, a);
+	preprocess_strictness(t, a);
 	for (size_t i = 0; i < COUNT(predefined); i++)
 		preprocess_add(a, "", predefined[i], strlen(predefined[i]));
 	for (uint32_t i = 0; i < t->opt.ntexts; i++)
@@ -114,7 +110,7 @@ static int preprocess_arguments(struct tally_trace *t, struct preprocess_args *a
 			else
 				preprocess_add_words(a, text);
 		}
-	return a->arena.failed ? trace_nomem(t) : rc;
+	return a->arena.failed ? trace_nomem(t) : 0;
 }
 
 int source_preprocess(struct tally_trace *t, const struct source *s, struct buf *to)
