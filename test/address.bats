@@ -179,6 +179,13 @@ mapped() { faults '@[ufunc(arg1)] = count();' "$PROGS/reuse $1 $PROGS 1 2000 100
   [[ "$stderr" =~ [1-9][0-9]*\ user\ address(es)?\ without\ a\ name:\ the\ perf\ map ]]
 }
 
+@test "an address to which a jitdump gives two names has each at its time, though the file is removed" {
+  mapped mapdump
+  gave '\[jit\]`reuse_dump_a ' 1950 2100
+  gave '\[jit\]`reuse_dump_b ' 950 1100
+  [[ "$output" != *ambiguous* ]]
+}
+
 @test "a perf map that the next process of the id goes on with is [map ambiguous] for both" {
   mapped mapappend
   gave '\[jit\]`0x[0-9a-f]+ \[map ambiguous\] ' 2950 3200

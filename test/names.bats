@@ -137,6 +137,18 @@ compile_cc() {
   [[ "$output" == *'[jit]`'*ringTill* ]] || { echo "$output"; echo "$stderr"; false; }
 }
 
+@test "functions of JavaScript have the names of node's jitdump, though it is removed" {
+  needs node
+  needs_bpf
+  TALLY=$(realpath "$TALLY") NAME=$(realpath "$NAME")
+  cd "$BATS_TEST_TMPDIR" # node leaves it where it runs
+  printf 'node --perf-prof %s/shop.js\nrm jit-*.dump\n' "$NAME" >run.sh
+  run --separate-stderr "$TALLY" trace -qn 'profile-997 /arg1 && execname == "node"/ { @[ufunc(arg1)] = count(); }' -c "sh run.sh"
+  [ "$status" -eq 0 ]
+  [ -z "$(ls jit-*.dump 2>/dev/null)" ]
+  [[ "$output" == *'[jit]`'*ringTill* ]] || { echo "$output"; echo "$stderr"; false; }
+}
+
 @test "functions of Java have the names of the perf map that the VM leaves at its end, also in jstack()" {
   local options="-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit" ring fill
   needs java javac

@@ -314,7 +314,7 @@ void mappings_report(struct tally_trace *t)
 	report_nameless(t, sym_overfull(t->sym), "names",
 			"the file has more functions, or names of them, than are kept");
 	report_nameless(t, sym_ambiguous(t->sym), "perfmap",
-			"the perf map gives it several names, or is of several processes");
+			"the perf map or jitdump gives it several names, or is of several processes");
 }
 
 static double loss_share(const struct lost *l)

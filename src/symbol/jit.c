@@ -31,7 +31,6 @@
 
 #include "symbol/symbol_int.h"
 
-#define JIT_SYMBOLS_MOST (1u << 20)
 #define JIT_NOSIZE_MOST 4096u /* how far a function without a size may reach */
 #define READ_BYTES 65536u
 
@@ -88,10 +87,14 @@ static size_t take_lines(struct jit *j, const char *buf, size_t n)
 	return (size_t)(s - buf);
 }
 
-static void take_appended(struct jit *j, int fd, char *buf)
+/* False: no memory. */
+static bool take_appended(struct jit *j, int fd)
 {
+	char *buf = mem_alloc(READ_BYTES);
 	ssize_t got;
 
+	if (!buf)
+		return false;
 	while (j->read < JIT_FILE_MOST && (got = pread(fd, buf, READ_BYTES, (off_t)j->done)) > 0) {
 		size_t took = take_lines(j, buf, (size_t)got);
 
@@ -103,6 +106,8 @@ static void take_appended(struct jit *j, int fd, char *buf)
 		j->done += took;
 		j->read += took;
 	}
+	mem_free(buf);
+	return true;
 }
 
 /* Whether what was read of the file last still stands in front of what is read next. */
@@ -156,7 +161,6 @@ bool jit_read_fd(struct jit *j, int fd)
 {
 	struct k_file_state now;
 	struct stat st;
-	char *buf;
 
 	j->whole = false;
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (st.st_uid != 0 && st.st_uid != j->uid) ||
@@ -164,22 +168,24 @@ bool jit_read_fd(struct jit *j, int fd)
 		return false;
 	if ((uint64_t)st.st_ino != j->inode)
 		j->emptied = false;
-	if ((uint64_t)st.st_ino != j->inode || (uint64_t)st.st_size < j->done || !jit_continues(j, fd)) {
+	if (!j->dump && ((uint64_t)st.st_ino != j->inode || (uint64_t)st.st_size < j->done || !jit_continues(j, fd))) {
 		j->inode = st.st_ino;
 		j->done = j->ntail = 0;
 	}
 	j->file = now;
 	if ((uint64_t)st.st_size != j->done) {
-		if (!(buf = mem_alloc(READ_BYTES)))
+		if (j->dump)
+			(void)jitdump_read(j, fd, (uint64_t)st.st_size);
+		else if (!take_appended(j, fd))
 			return false;
-		take_appended(j, fd, buf);
-		mem_free(buf);
 		if (!jit_date_lines(j) || !jit_arrange(j)) {
-			j->t.n = 0; /* no name is better than a wrong one */
+			j->t.n = j->nreadings = 0; /* no name is better than a wrong one */
+			j->broken = j->dump;
 			return false;
 		}
 	}
-	if (j->read >= JIT_FILE_MOST || j->t.n >= JIT_SYMBOLS_MOST || j->all->names.bytes >= JIT_NAMES_MOST)
+	if (j->broken || j->read >= JIT_FILE_MOST || j->t.n >= JIT_SYMBOLS_MOST ||
+	    j->all->names.bytes >= JIT_NAMES_MOST)
 		return false;
 	j->complete_ns = now.at_ns;
 	return j->whole = true;
@@ -189,10 +195,11 @@ bool jit_read_fd(struct jit *j, int fd)
 
 static int jit_file_open(const struct jit *j, uint32_t pid)
 {
-	char path[32];
+	char map[32];
+	const char *path = j->dump ? j->dump : map;
 	int fd;
 
-	snprintf(path, sizeof(path), "/tmp/perf-%u.map", j->pid_inside);
+	snprintf(map, sizeof(map), "/tmp/perf-%u.map", j->pid_inside);
 	fd = k_task_file(pid, path, O_NOFOLLOW);
 	if (fd < 0 && errno == ESRCH && j->pid_inside == pid)
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
@@ -231,7 +238,7 @@ void jit_take(struct jit *j, uint32_t pid)
 			(void)jit_read_fd(j, j->fd);
 		else if (j->whole)
 			j->complete_ns = now.at_ns;
-		if (now.links)
+		if (now.links || j->dump)
 			return;
 	}
 	if (!j->file.at_ns && !worth_another_look(++j->misses))
@@ -264,6 +271,8 @@ static enum jit_whose jit_whose(struct jit *j, const struct jit_question *q)
 	const struct k_file_state *f = &j->file;
 	const uint64_t late_ns = LATE_TICKS * f->tick_ns;
 
+	if (j->dump && !j->untimed)
+		return j->dump_ns >= life->from_ns && j->dump_ns < life->until_ns ? JIT_OWN : JIT_OTHERS;
 	if (life->from_ns && (f->written_ns + late_ns <= life->from_ns || f->born_ns >= life->until_ns))
 		return JIT_OTHERS;
 	if (!life->from_ns || (life->until_ns != UINT64_MAX && f->written_ns + late_ns > life->until_ns))
@@ -330,25 +339,31 @@ static uint32_t jit_lines_of(const struct jit *j, uint64_t addr, const struct sy
 	return n;
 }
 
-/* The one of line[0..n) that held at some time from since_ns to until_ns; NULL: several may have. */
-static const struct sym *jit_line_then(const struct jit *j, const struct sym *const line[], uint32_t n,
-				       uint64_t since_ns, uint64_t until_ns)
+static bool names_differ(const struct sym *a, const struct sym *b)
+{
+	return !a->name || !b->name ? a->name != b->name : strcmp(a->name, b->name) != 0;
+}
+
+/* The one of line[0..n) that held at some time from since_ns to until_ns. */
+static enum jit_told jit_line_then(const struct jit *j, const struct sym *const line[], uint32_t n, uint64_t since_ns,
+				   uint64_t until_ns, const struct sym **ret)
 {
 	const struct sym *found = NULL;
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct jit_reading *r = jit_reading_of(j, line[i]);
 
-		if (i + 1 < n && until_ns <= r->after_ns)
+		if ((i + 1 < n || (j->dump && !j->untimed)) && until_ns <= r->after_ns)
 			continue; /* it came later */
-		if (found && strcmp(found->name, line[i]->name) != 0)
-			return NULL;
+		if (found && names_differ(found, line[i]))
+			return JIT_AMBIGUOUS;
 		if (!found)
 			found = line[i];
 		if (since_ns >= r->by_ns)
 			break; /* what stands before it was over */
 	}
-	return found;
+	*ret = found;
+	return found && found->name ? JIT_NAME : JIT_NOTHING;
 }
 
 enum jit_told jit_find(struct jit *j, const struct jit_question *q, const struct sym **ret)
@@ -364,8 +379,7 @@ enum jit_told jit_find(struct jit *j, const struct jit_question *q, const struct
 		return JIT_NOTHING;
 	if (whose == JIT_MIXED || n > JIT_LINES_MOST || (!j->whole && q->until_ns > j->complete_ns))
 		return JIT_AMBIGUOUS;
-	*ret = jit_line_then(j, line, n, q->since_ns, q->until_ns < j->complete_ns ? q->until_ns : j->complete_ns);
-	return *ret ? JIT_NAME : JIT_AMBIGUOUS;
+	return jit_line_then(j, line, n, q->since_ns, q->until_ns < j->complete_ns ? q->until_ns : j->complete_ns, ret);
 }
 
 struct jit *jit_open(struct jits *all, uint32_t pid)
@@ -383,6 +397,20 @@ struct jit *jit_open(struct jits *all, uint32_t pid)
 	return j;
 }
 
+struct jit *jit_open_dump(struct jits *all, uint32_t pid, const char *path)
+{
+	struct jit *j;
+
+	if (!jitdump_is_path(path, k_pid_inside(pid)) || !(j = jit_open(all, pid)))
+		return NULL;
+	j->dump = names_add(&all->names, path, strlen(path));
+	if (!j->dump || !jitdump_is_path(j->dump, j->pid_inside)) { /* no memory, or a path that is no text */
+		jit_free(j);
+		return NULL;
+	}
+	return j;
+}
+
 void jit_free(struct jit *j)
 {
 	if (!j)
@@ -391,5 +419,6 @@ void jit_free(struct jit *j)
 	table_free(&j->t);
 	mem_free(j->reach);
 	mem_free(j->reading);
+	map_free(&j->by_number);
 	mem_free(j);
 }

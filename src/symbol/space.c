@@ -556,6 +556,7 @@ static void space_free(struct spaces *s, struct space *sp)
 		dead_unlink(s, sp);
 	memory_put(s, sp->memory);
 	jit_free(sp->jit);
+	jit_free(sp->dump);
 	mem_free(sp);
 	proc_free_if_empty(s, p);
 }

@@ -200,16 +200,22 @@ void sym_kernel(struct symbols *s, uint64_t addr, struct sym_name *ret)
 
 /* ---- processes --------------------------------------------------------------------- */
 
-/* Whose perf map is believed must be known before the process is gone. */
-static void meet_jit(struct symbols *s, const struct mapping *m, uint32_t pid)
+/* Whose perf map is believed must be known before the process is gone. path: of the file that it maps, or "". */
+static void meet_jit(struct symbols *s, const struct mapping *m, uint32_t pid, const char *path)
 {
 	const struct mapping *found;
 	struct space *sp = spaces_find(&s->spaces, pid, m->start, m->from_ns, &found);
 
-	if (sp && !sp->jit)
+	if (!sp)
+		return;
+	if (!*path && !sp->jit)
 		sp->jit = jit_open(&s->jits, pid);
-	if (sp && sp->jit)
+	if (!*path && sp->jit)
 		jit_take(sp->jit, pid);
+	if (*path && !sp->dump)
+		sp->dump = jit_open_dump(&s->jits, pid, path);
+	if (sp->dump)
+		jit_take(sp->dump, pid);
 }
 
 /* Its /tmp may end with the process. */
@@ -217,11 +223,13 @@ static void leave_jit(struct symbols *s, uint32_t pid)
 {
 	const struct mapping *found;
 	struct space *sp = spaces_find(&s->spaces, pid, 0, 0, &found);
+	struct jit *left[] = { sp ? sp->jit : NULL, sp ? sp->dump : NULL };
 
-	if (!sp || !sp->jit)
-		return;
-	sp->jit->misses = 0; /* now or never */
-	jit_take(sp->jit, pid);
+	for (size_t i = 0; i < COUNT(left); i++)
+		if (left[i]) {
+			left[i]->misses = 0; /* now or never */
+			jit_take(left[i], pid);
+		}
 }
 
 static void take_mapping(struct symbols *s, const struct k_task *t)
@@ -242,8 +250,8 @@ static void take_mapping(struct symbols *s, const struct k_task *t)
 		m.pgoff = 0; /* kernels differ in what they tell */
 	if (!spaces_map(&s->spaces, t->pid, &m) || lost)
 		s->lost++;
-	if (!*t->path)
-		meet_jit(s, &m, t->pid);
+	if (!*t->path || (m.file && !strncmp(m.file->mod, "jit-", 4)))
+		meet_jit(s, &m, t->pid, m.file ? m.file->path : "");
 }
 
 /* A thread forks one process after the other, so its last one is meant. */
@@ -379,6 +387,7 @@ static void name_in_jit(struct symbols *s, const struct place *seen, uint64_t ad
 	const uint32_t pid = sp->proc->pid;
 	const struct sym *sym = NULL;
 	struct jit_question q = { .pid = pid, .addr = addr, .since_ns = generation_ns, .until_ns = seen->until_ns };
+	enum jit_told told = JIT_NOTHING;
 
 	if (!sp->jit && !(sp->jit = jit_open(&s->jits, pid)))
 		return;
@@ -386,7 +395,11 @@ static void name_in_jit(struct symbols *s, const struct place *seen, uint64_t ad
 	q.life.from_ns = sp->start_ns ? sp->start_ns : sp->jit->began_ns;
 	q.life.until_ns = space_until(sp);
 	q.life.first = !sp->older || !sp->older->jit;
-	switch (jit_find(sp->jit, &q, &sym)) {
+	if (sp->dump)
+		told = jit_find(sp->dump, &q, &sym);
+	if (told == JIT_NOTHING)
+		told = jit_find(sp->jit, &q, &sym);
+	switch (told) {
 	case JIT_NOTHING:
 		return;
 	case JIT_NAME:

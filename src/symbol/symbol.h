@@ -93,7 +93,7 @@ enum sym_unread {
 	SYM_CHANGED,   /* the file was written to after the address was seen, or may have been */
 	SYM_GONE,      /* it was gone before it could be opened */
 	SYM_UNREACHED, /* the process had ended, and with it the way to its root directory */
-	SYM_AMBIGUOUS, /* the perf map has several, or lines of several processes */
+	SYM_AMBIGUOUS, /* the perf map or jitdump has several, or lines of several processes */
 	SYM_OVERFULL,  /* the file has more than are kept */
 };
 /* Reads kallsyms on first use. */

@@ -10,6 +10,7 @@
  *   demangle.c   names as people write them
  *   file.c       the files that processes map, each known once
  *   jit.c        names that a just-in-time compiler leaves in /tmp
+ *   jitdump.c    and those that it dates
  *   lines.c      lines of the source, and inlined functions
  *   space.c      processes as address spaces over time
  *   symbol.c     the questions, answered from all of these
@@ -218,8 +219,16 @@ struct jit {
 	uint32_t uid;         /* whose files are believed, beside root's */
 	uint32_t pid_inside;
 	uint32_t misses;
+	/* of records with times: */
+	const char *dump;     /* the file's path, as the process sees it; NULL: it is a perf map */
+	struct map by_number; /* code's number -> its name */
+	uint32_t records;
+	uint64_t dump_ns; /* when the process began to write it */
+	bool untimed;     /* by a clock that is not ours */
+	bool broken;      /* a part can't be read, and what comes behind it */
 };
 #define JIT_FILE_MOST (64u << 20)
+#define JIT_SYMBOLS_MOST (1u << 20)
 #define JIT_NAMES_MOST (256u << 20) /* of all processes together */
 #define JIT_FDS_MOST 64u
 #define JIT_LINES_MOST 64u  /* that name one address */
@@ -227,6 +236,8 @@ struct jit {
 /* Of a process that maps memory without a file: while it lives its user is known, afterwards ours is taken for it. NULL: no
  * memory. */
 struct jit *jit_open(struct jits *all, uint32_t pid);
+/* The same of a process that maps the file of that path, where that is what a compiler calls its records. NULL: it is not, too. */
+struct jit *jit_open_dump(struct jits *all, uint32_t pid, const char *path);
 /* Reads what the file holds now, and, where it was removed, the next of its name. */
 void jit_take(struct jit *j, uint32_t pid);
 struct jit_life { /* of a process id: from a fork, an exec or a start to the next */
@@ -240,13 +251,16 @@ struct jit_question {
 	struct jit_life life;        /* in which */
 };
 enum jit_told {
-	JIT_NOTHING,
+	JIT_NOTHING,   /* it says nothing, or that there was no code then */
 	JIT_NAME,      /* in *ret */
 	JIT_AMBIGUOUS, /* several names, or lines of several lives */
 };
 enum jit_told jit_find(struct jit *j, const struct jit_question *q, const struct sym **ret);
 /* Reads what was appended since; false: it isn't believed, or not all of it can be read. */
 bool jit_read_fd(struct jit *j, int fd);
+/* Records of a file of so many bytes, behind those that were read; false: not all can be, now or ever. */
+bool jitdump_read(struct jit *j, int fd, uint64_t bytes);
+bool jitdump_is_path(const char *path, uint32_t pid_inside);
 void jit_free(struct jit *j); /* NULL is fine */
 
 /* ---- address spaces -------------------------------------------------------------------- */
@@ -263,9 +277,9 @@ struct space {
 	struct space *older; /* of the same process */
 	struct proc *proc;
 	uint64_t start_ns;
-	uint32_t ppid;         /* 0: not known */
-	struct memory *memory; /* of all processes that share it */
-	struct jit *jit;
+	uint32_t ppid;          /* 0: not known */
+	struct memory *memory;  /* of all processes that share it */
+	struct jit *jit, *dump; /* perf map; jitdump */
 	uint32_t misses;
 	bool dead;
 	struct space *dead_prev, *dead_next; /* in order of death */

@@ -29,6 +29,8 @@
  *			writes a perf map that calls it reuse_jit_a, plugin_b's none (ROUNDS 1)
  *		mapexec	the same before and after an exec
  *		maptwice	the same in one process, and both write a line for the address
+ *		mapdump		as maptwice, with records with times (jitdump) in a file that is removed in the end; plugin_a's code is
+ *			unmapped before plugin_b's record is written
  *		mapappend	as mapchild, and plugin_b's appends a line for another address to the map of the process before
  *		restamp	as rewrite, and the mtime of the file is the same each time, as with cp -p
  *		rewrite	one file DIR/over.so that holds plugin_a and is written over with plugin_b (ROUNDS 1: truth is the last content's alone)
@@ -309,6 +311,38 @@ static void map_line(char *at, char which)
 		die(path);
 }
 
+/* Appends a record with the time to this process's jitdump, which a's begins, and maps for tally to know where it is. */
+static void dump_record(char *at, char which)
+{
+	struct {
+		uint32_t magic, version, bytes, machine, pad, pid;
+		uint64_t time_ns, flags;
+	} header = { 0x4a695444, 1, sizeof(header), 0, 0, (uint32_t)getpid(), 0, 0 };
+	struct {
+		uint32_t kind, bytes;
+		uint64_t time_ns;
+		uint32_t pid, tid;
+		uint64_t vma, addr, size, number;
+		char name[16];
+	} load = { .bytes = sizeof(load), .addr = (uintptr_t)at, .size = CODE_BYTES, .number = (uint64_t)which };
+	struct timespec now;
+	char path[64];
+	int fd;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	header.time_ns = load.time_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	load.pid = load.tid = header.pid;
+	snprintf(load.name, sizeof(load.name), "reuse_dump_%c", which);
+	snprintf(path, sizeof(path), "/tmp/jit-%u.dump", header.pid);
+	fd = open(path, O_RDWR | O_CREAT | O_APPEND | (which == 'a' ? O_TRUNC : 0), 0600);
+	if (fd < 0 || (which == 'a' && write(fd, &header, sizeof(header)) != sizeof(header)) ||
+	    (which == 'a' && mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED) ||
+	    write(fd, &load, sizeof(load)) != sizeof(load) || close(fd))
+		die(path);
+	if (which == 'b')
+		unlink(path);
+}
+
 /* Its code without its file. */
 static void jit(const struct plugin *p, char *at)
 {
@@ -328,7 +362,11 @@ static void jit_mapped(const struct plugin *p, const char *how, bool second)
 	char *const at = (char *)0x2000000000; /* the same in each process */
 
 	tick_wait();
-	if (!second)
+	if (!strcmp(how, "mapdump") && second)
+		munmap(at, CODE_BYTES);
+	if (!strcmp(how, "mapdump"))
+		dump_record(at, second ? 'b' : 'a');
+	else if (!second)
 		map_line(at, 'a');
 	else if (!strcmp(how, "maptwice"))
 		map_line(at, 'b');
@@ -461,7 +499,7 @@ static void jit_maps(const struct plugin *p, const char *how, char **argv, bool 
 	pid_t pid = 0;
 
 	for (int i = again; i < 2; i++) {
-		if (!strcmp(how, "maptwice") || !strcmp(how, "mapexec")) {
+		if (!strcmp(how, "maptwice") || !strcmp(how, "mapdump") || !strcmp(how, "mapexec")) {
 			jit_mapped(&p[i], how, i);
 		} else {
 			pid_t child = child_begin(pid);
