@@ -188,8 +188,23 @@ dtrace_options="aggpercpu aggrate=1s aggsize=8k aggsortkey aggsortkeypos=0 aggso
 }
 
 @test "setopt() sets an option while a program runs, or says why it can't" {
-  run vm -qn 'BEGIN { setopt("aggsortkey"); setopt("grabanon"); setopt("rawctl", "yes"); trace("set"); exit(0); }'
-  said 0 "set"
+  local o program=
+  # those that Oracle's guide calls dynamic, and what has no effect
+  for o in aggrate=1s aggsortkey aggsortkeypos=0 aggsortpos=0 aggsortrev aggzoom flowindent=no quiet quietresize stackindent=2 switchrate=10hz \
+    printsize=64 rawctl=yes grabanon; do
+    case $o in
+      *=*) program+="setopt(\"${o%%=*}\", \"${o#*=}\"); " ;;
+      *) program+="setopt(\"$o\"); " ;;
+    esac
+  done
+  run vm -n "BEGIN { $program trace(\"set\"); exit(0); }"
+  [ "$status" -eq 0 ]
+  has "set"
+  [[ "$output" != *"couldn't"* ]]
+  run vm -qx strsize=9 -n 'BEGIN { trace("ab"); } BEGIN { setopt("rawbytes"); trace("ab"); exit(0); }'
+  [ "$status" -eq 0 ]
+  has "ab
+             0  1  2  3"
   run vm -qn 'BEGIN { setopt("strsize", "12"); exit(0); }'
   has "couldn't set option \"strsize\" to \"12\": Operation illegal when tracing is active"
   run vm -qn 'BEGIN { setopt("nosuch"); exit(0); }'

@@ -346,9 +346,12 @@ static bool option_may_change(size_t i)
 	case OPT_stackindent:
 	case OPT_rawctl:
 	case OPT_printsize:
+	case OPT_rawbytes:
 	case OPT_specsize:
 	case OPT_switchrate:
 	case OPT_statusrate:
+	case OPT_aggrate:
+	case OPT_aggzoom:
 	case OPT_aggsortkey:
 	case OPT_aggsortkeypos:
 	case OPT_aggsortpos:
