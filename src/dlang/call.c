@@ -236,6 +236,8 @@ static uint64_t result_bound(const struct d_unit *u, const struct d_node *n)
 		bound = 64;
 	else if (n->call == CALL_strtok || n->call == CALL_d_path)
 		bound = u->strsize;
+	else if (n->call == CALL___arguments)
+		bound = D_ARGUMENTS_BYTES;
 	else if (n->call == CALL_copyinstr)
 		bound = n->narg == 2 && n->arg[1]->kind == N_INT && n->arg[1]->ival > 0 ? (uint64_t)n->arg[1]->ival :
 											  u->strsize;
@@ -268,6 +270,7 @@ static int cook_counter(struct d_unit *u, struct d_node *n)
 static bool call_needs_process(uint8_t call)
 {
 	switch (call) {
+	case CALL___arguments:
 	case CALL_copyin:
 	case CALL_copyinstr:
 	case CALL_copyinto:

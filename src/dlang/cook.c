@@ -471,9 +471,14 @@ const struct d_args d_args_any = { .name = "" };
 int args_of_clause(struct d_unit *u, const struct d_node *n, int64_t index, const struct d_args **ret)
 {
 	const struct d_clausenode *c = u->cur_clause;
-	const struct d_probedesc *d = &c->descs->d;
 	const struct d_args *a = NULL;
 	bool known = false;
+	if (c == NULL)
+		return d_fail(
+			u, n->line, D_ARGS_NONE,
+			"args[ ] may not be referenced in a definition, which has no probe: pass args[%lld] to it",
+			(long long)index);
+	const struct d_probedesc *d = &c->descs->d;
 	for (uint32_t i = 0; i < c->nprobes; i++) {
 		const struct d_args *p = NULL;
 		if (u->env.args != NULL && index >= 0 && index <= INT32_MAX)
@@ -810,6 +815,8 @@ int cook(struct d_unit *u, struct d_node **np)
 	case N_XLATE:
 		return cook_xlate(u, np);
 	case N_MEMBER:
+		if ((rc = xlate_inner(u, &n->a)) < 0)
+			return rc;
 		if (xlate_dereferenced(&n->a))
 			return xlate_member(u, np);
 		return (rc = cook(u, &n->a)) < 0 ? rc : cook_member(u, n, false);

@@ -413,9 +413,56 @@ static void subr_copyinstr(struct lw *l, const struct d_node *n, ir_obj o, uint3
 	i->x = 1;
 }
 
+/* A blank for each NUL of a word. A byte without its top bit carries into that when 0x7f is added, unless it is 0. */
+static ir_reg subr_fill_blanks(struct lw *l, ir_reg w)
+{
+	ir_reg low = lw_const(l, (int64_t)(EACH_BYTE * 0x7f));
+	ir_reg some = lw_binary(l, IR_ADD, lw_binary(l, IR_AND, w, low), low);
+	ir_reg none = lw_unary(l, IR_NOT, lw_binary(l, IR_OR, lw_binary(l, IR_OR, some, w), low));
+
+	return lw_binary(l, IR_OR, w, lw_binary(l, IR_SHR, none, lw_const(l, 2)));
+}
+
+/*
+ * __arguments(address, n): n bytes of the process as one string. They are words that end with a NUL each, as Linux keeps arguments;
+ * each NUL but the last becomes a blank. What does not fit is cut.
+ */
+static void subr_arguments(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
+{
+	const uint32_t some = lw_label(l), fits = lw_label(l);
+	ir_obj t = lw_temp(l, D_ARGUMENTS_BYTES);
+	ir_reg address = lw_value(l, n->arg[0]), whole = lw_value(l, n->arg[1]), most = lw_reg(l),
+	       zero = lw_const(l, 0);
+	struct ir_ins *i;
+
+	lw_move_to(l, most, lw_binary(l, IR_SUB, whole, lw_const(l, 1)));
+	lw_jcmp(l, most, IR_GE, zero, some);
+	lw_move_to(l, most, zero);
+	lw_put(l, some);
+	lw_jcmp(l, most, IR_LT, lw_const(l, D_ARGUMENTS_BYTES), fits);
+	lw_const_to(l, most, D_ARGUMENTS_BYTES - 1);
+	lw_put(l, fits);
+	lw_zero(l, t, 0, D_ARGUMENTS_BYTES);
+	i = lw_on(l, IR_OREADN, t, 0, 0);
+	i->a = address;
+	i->b = zero;
+	i->e = most;
+	i->i = D_ARGUMENTS_BYTES;
+	i->x = 1;
+	for (uint32_t k = 0; k < D_ARGUMENTS_BYTES; k += 8) {
+		i = lw_on(l, IR_OLOAD, t, k, 8);
+		lw_store8(l, t, k, subr_fill_blanks(l, i->d = lw_reg(l)));
+	}
+	lw_part(lw_on(l, IR_SSUB, o, off, size), t, D_ARGUMENTS_BYTES, zero, most);
+	l->obj[t].indexed = true;
+}
+
 void lw_subr_string(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
 {
 	switch (n->call) {
+	case CALL___arguments:
+		subr_arguments(l, n, o, off, size);
+		break;
 	case CALL_strchr:
 	case CALL_strrchr:
 		subr_strchr(l, n, o, off, size);

@@ -100,6 +100,7 @@ int translator_define(struct d_unit *u, struct d_translator *t);
 /* What translates from one type to the other, or NULL. */
 const struct d_translator *translator_find(const struct d_unit *u, const struct d_type *to, const struct d_type *from);
 int xlate_member(struct d_unit *u, struct d_node **np); /* N_MEMBER or N_ARROW over N_XLATE */
+int xlate_inner(struct d_unit *u, struct d_node **np);  /* what a member is taken of */
 int cook_xlate(struct d_unit *u, struct d_node **np);
 /* whether it is a translation, after * of one became one to a struct */
 bool xlate_dereferenced(struct d_node **np);

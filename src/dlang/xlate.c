@@ -13,6 +13,7 @@
 #include "dlang/type_int.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #define XLATE_DEPTH 64 /* of definitions within definitions */
@@ -259,8 +260,24 @@ static int xlate_translator(struct d_unit *u, const struct d_node *x, const stru
 		      type_name(u, x->ty_arg));
 }
 
-/* *np is a member of the N_XLATE below it: its expression takes its place. */
-int xlate_member(struct d_unit *u, struct d_node **np)
+/*
+ * A member that a library declares and can't give has its reason there, in an inline string of this name and the member's:
+ * inline string __without_pr_poolid = "Linux has no resource pools". Without one the message says no more than DTrace's.
+ */
+#define XLATE_REASON "__without_"
+
+static int xlate_refuse_member(struct d_unit *u, const struct d_node *n)
+{
+	char name[sizeof(XLATE_REASON) + 64];
+	snprintf(name, sizeof(name), XLATE_REASON "%s", n->str);
+	const struct d_inline *why = inline_find(u, name);
+	const bool told = why != NULL && why->expr->kind == N_STR;
+	return d_fail(u, n->line, D_XLATE_NOCONV, "translator does not define conversion for member: %s%s%s", n->str,
+		      told ? ": " : "", told ? why->expr->str : "");
+}
+
+/* *np is a member of the N_XLATE below it: its expression takes its place, bound and not typed yet. */
+static int xlate_unfold(struct d_unit *u, struct d_node **np)
 {
 	const struct d_node *n = *np, *x = n->a;
 	const struct d_translator *t;
@@ -275,8 +292,7 @@ int xlate_member(struct d_unit *u, struct d_node **np)
 		return d_fail(u, n->line, D_TYPE_MEMBER, "%s is not a member of %s%s", n->str, type_name(u, t->to),
 			      near_member(u, t->to, n->str));
 	if (m == NULL)
-		return d_fail(u, n->line, D_XLATE_NOCONV, "translator does not define conversion for member: %s",
-			      n->str);
+		return xlate_refuse_member(u, n);
 	struct d_node *arg = node_clone(u, x->a, NULL);
 	if (arg == NULL || (arg = node_as(u, arg, t->from)) == NULL)
 		return -TALLY_ENOMEM;
@@ -290,11 +306,35 @@ int xlate_member(struct d_unit *u, struct d_node **np)
 			      XLATE_DEPTH);
 	u->expansions++;
 	rc = bind_expression(u, c);
-	if (rc == 0)
-		rc = cook(u, &c);
 	u->expansions--;
 	*np = c;
 	return rc;
+}
+
+int xlate_member(struct d_unit *u, struct d_node **np)
+{
+	int rc = xlate_unfold(u, np);
+	if (rc < 0)
+		return rc;
+	u->expansions++;
+	rc = cook(u, np);
+	u->expansions--;
+	return rc;
+}
+
+/*
+ * *np is the struct that a member is taken of. If it is a member of a translation, what it is made of takes its place: so of
+ * curpsinfo->pr_start.tv_sec, where pr_start is a translation too, nothing but tv_sec is computed.
+ */
+int xlate_inner(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *n = *np;
+	int rc = n->kind == N_MEMBER ? xlate_inner(u, &n->a) : 0;
+	if (rc < 0)
+		return rc;
+	const bool member =
+		n->kind == N_MEMBER ? xlate_dereferenced(&n->a) : n->kind == N_ARROW && n->a->kind == N_XLATE;
+	return member ? xlate_unfold(u, np) : 0;
 }
 
 int xlate_refuse_kept(struct d_unit *u, uint32_t line)
