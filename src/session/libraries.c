@@ -1,6 +1,6 @@
 /*
  * libraries.c: the D libraries that a program may use: files *.d of the directories of -L and -x libdir, in the order
- * in which they were given, then tally's own (-x syslibdir, unless -x nolibs).
+ * in which they were given, then tally's own (-x syslibdir, unless -x nolibs) and what machine.c makes.
  *
  * The compiler asks for them when it meets a name that is not defined elsewhere; no file is opened before that.
  */
@@ -74,6 +74,16 @@ static int libraries_of(struct libraries *l, const char *dir, bool of_user)
 	return rc == -TALLY_ENOMEM ? rc : 0;
 }
 
+static int library_add_machine(struct libraries *l, bool is_here)
+{
+	struct library *lib = VEC_NEW(l->v, l->n, l->cap);
+
+	if (!lib)
+		return -TALLY_ENOMEM;
+	*lib = (struct library){ .name = mem_strdup("this-machine.d") };
+	return lib->name ? machine_library(&lib->text, is_here) : -TALLY_ENOMEM;
+}
+
 static void libraries_read(struct tally_trace *t)
 {
 	const char *own = options_text(&t->opt, OPT_syslibdir);
@@ -85,7 +95,9 @@ static void libraries_read(struct tally_trace *t)
 		if (t->opt.text[i].option == OPT_libdir)
 			rc = libraries_of(&t->libraries, t->opt.text[i].text, true);
 	if (rc == 0 && !t->opt.v[OPT_nolibs] && (own || (own = k_library_dir(beside, sizeof(beside)))))
-		libraries_of(&t->libraries, own, false);
+		rc = libraries_of(&t->libraries, own, false);
+	if (rc == 0 && !t->opt.v[OPT_nolibs])
+		library_add_machine(&t->libraries, t->kind == &engine_kernel);
 }
 
 bool env_library(void *arg, uint32_t i, struct d_library *ret)

@@ -57,6 +57,10 @@ int options_set(struct options *o, const char *name, const char *value, struct e
 struct libraries;
 bool env_library(void *arg, uint32_t i, struct d_library *ret); /* arg: the trace */
 void libraries_free(struct libraries *l);
+/* this-machine.d, of this machine, or for CPUs that are not its own. -TALLY_ENOMEM. */
+int machine_library(struct buf *b, bool is_here);
+struct k_machine;
+void machine_cpus(struct buf *b, const struct k_machine *m);          /* of that, the translators of CPUs */
 const char *options_text(const struct options *o, enum option which); /* of a TEXT, or NULL */
 /* -x evaltime: how far the command of -c goes before it is traced; `usual` where nobody said. */
 enum evaltime { EVAL_EXEC, EVAL_PREINIT, EVAL_POSTINIT, EVAL_MAIN };

@@ -4,7 +4,7 @@
 
 #include "dlang/dlang.h"
 
-/* The i-th file of lib/tally/d, read once; false past the last, and where there are none. */
+/* The i-th of them, read once; false past the last. */
 bool shipped_library(uint32_t i, struct d_library *ret);
 
 #endif
