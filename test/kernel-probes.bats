@@ -75,7 +75,7 @@ killed 5"
 @test "proc:::exec-success is of the new program, with its arguments and its parent" {
   needs_types
   run trace -c 'sh -c "/bin/echo said; true"' -n 'proc:::exec-success /ppid == $target/ { printf("%s %s %d\n", execname, curpsinfo->pr_psargs, curpsinfo->pr_ppid == $target); }'
-  has "echo /bin/echo 1"
+  has "echo /bin/echo said 1"
 }
 
 @test "sched:::sleep and sched:::preempt count what /proc/PID/status does" {

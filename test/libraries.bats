@@ -66,7 +66,7 @@ BEGIN { printf("%d\n", answer); exit(0); }'
 
 @test "each library that tally brings parses whole" {
   for f in "$BATS_TEST_DIRNAME"/../lib/tally/d/*.d; do
-    run vm -qx nolibs -L "$BATS_TEST_DIRNAME/../lib/tally/d" -n "#pragma D depends_on library ${f##*/}
+    run vm -qx syslibdir="$BATS_TEST_DIRNAME/../lib/tally/d" -n "#pragma D depends_on library ${f##*/}
 BEGIN { exit(0); }"
     said 0 ''
   done
@@ -132,7 +132,7 @@ BEGIN { exit(0); }"
   needs_bpf
   [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
   run "$TALLY" trace -qn 'BEGIN { self->p = *curpsinfo; printf("%d %d %s %d\n", self->p.pr_pid == pid, self->p.pr_ppid == ppid,
-    stringof(self->p.pr_fname), self->p.pr_argc); f = fds[0]; l = *curlwpsinfo;
+    stringof(self->p.pr_fname), self->p.pr_poolid); f = fds[0]; l = *curlwpsinfo;
     printf("%s %s %d\n", f.fi_pathname, f.fi_name, l.pr_lwpid == tid); exit(0); }' </dev/null
   said 0 "1 1 ${TALLY##*/} 0
 /dev/null null 1"

@@ -26,7 +26,7 @@ proc:::exec-success /ppid == $target/
 	printf("%-20Y %5d %6d %6d %s\n", walltimestamp, uid, pid, ppid, curpsinfo->pr_psargs);
 }
 D
-  line "[0-9]{4} [A-Z][a-z]{2} [0-9]+ [0-9:]{8} $(id -u) [0-9]+ [0-9]+ /bin/echo"
+  line "[0-9]{4} [A-Z][a-z]{2} [0-9]+ [0-9:]{8} $(id -u) [0-9]+ [0-9]+ /bin/echo one two"
   [ "$(grep -c '/bin/true$' <<<"$output")" -le 1 ]
 }
 
@@ -143,7 +143,7 @@ syscall::read:entry /pid == $target && fds[arg0].fi_name == "data"/
 }
 dtrace:::END { printa("%s %@d\n", @mapped); }
 D
-  line "$BATS_TEST_TMPDIR/data $(basename "$BATS_TEST_TMPDIR") /[^ ]* 0"
+  line "$BATS_TEST_TMPDIR/data $BATS_TEST_TMPDIR /[^ ]* 0"
   line 'libc\.so\.6 [0-9]+'
 }
 
@@ -542,7 +542,7 @@ syscall::exit_group:entry /pid == $target/
 	    curlwpsinfo->pr_onpro, curlwpsinfo->pr_bindpset);
 }
 D
-    line "class ${class#*:} bound 0 of 0, set 0"
+    line "class ${class#*:} bound 0 of 0, set -1"
   done
 }
 

@@ -587,6 +587,10 @@ static void op_builtin(struct cg *g, const struct ir_ins *i)
 		cg_task(g);
 		break;
 	case BI_USER_REGISTERS:
+		if (cg_has_subject(g)) { /* the kernel has those of the current thread only: an address that faults */
+			cg_imm(g, R0, 0);
+			break;
+		}
 		cg_ins(g, I_CALL(get_current_task_btf));
 		cg_mov(g, R1, R0);
 		cg_ins(g, I_CALL(task_pt_regs));

@@ -9,8 +9,10 @@
 
 #define REQUEST "((struct request *)__word0)"
 
+/* Word 1 is the status of a request that ends, word 2 are the bytes that it is about, and word 3 says that it ends. They are 0 before that. */
+
 static const struct d_args io_args[] = {
-	{ .value = "bufinfo_t *", .text = "xlate <bufinfo_t *> (" REQUEST ")" },
+	{ .value = "bufinfo_t *", .text = "xlate <bufinfo_t *> ((struct __io_request *)__word0)" },
 	{ .value = "devinfo_t *", .text = "xlate <devinfo_t *> (" REQUEST ")" },
 	{ .value = "fileinfo_t *", .text = "xlate <fileinfo_t *> (" REQUEST ")" },
 };
@@ -26,7 +28,9 @@ static const struct d_args wait_args[] = {
 
 static const struct point_row io_rows[] = {
 	{ .name = "start", .point = { { .name = "block_rq_issue", .nargs = 1 } }, POINT_ARGS(io_args) },
-	{ .name = "done", .point = { { .name = "block_rq_complete", .nargs = 3 } }, POINT_ARGS(io_args) },
+	{ .name = "done",
+	  .point = { { .name = "block_rq_complete", .nargs = 3, .constant_at = 3, .constant = 1 } },
+	  POINT_ARGS(io_args) },
 	{ .name = "wait-start",
 	  .point = { { .name = "submit_bio_wait", .at = POINT_ENTRY, .nargs = 1 } },
 	  POINT_ARGS(wait_args),

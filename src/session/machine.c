@@ -50,7 +50,8 @@ static const char *machine_syscall(void)
 
 void machine_cpus(struct buf *b, const struct k_machine *m)
 {
-	buf_printf(b, "translator processor_info_t < processorid_t C > { pi_state = P_ONLINE; pi_processor_type = \"%s\";",
+	buf_printf(b,
+		   "translator processor_info_t < processorid_t C > { pi_state = P_ONLINE; pi_processor_type = \"%s\";",
 		   m->type);
 	if (m->mhz)
 		buf_printf(b, " pi_clock = %u;", m->mhz);
@@ -73,8 +74,10 @@ int machine_library(struct buf *b, bool is_here)
 
 	if (!is_here) {
 		buf_puts(b, "translator cpuinfo_t < processorid_t C > { cpu_id = C; cpu_pset = 0; };\n");
-		for (const char *const *member = (const char *const[]){ "chip", "lgrp", "info", NULL }; *member; member++)
-			buf_printf(b, "inline string __without_cpu_%s = \"no CPU of this machine runs here\";\n", *member);
+		for (const char *const *member = (const char *const[]){ "chip", "lgrp", "info", NULL }; *member;
+		     member++)
+			buf_printf(b, "inline string __without_cpu_%s = \"no CPU of this machine runs here\";\n",
+				   *member);
 		return b->failed ? -TALLY_ENOMEM : 0;
 	}
 	rc = k_machine_open(&m, NULL, k_ncpus_possible());

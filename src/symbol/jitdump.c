@@ -130,8 +130,7 @@ static bool dump_take_move(struct jit *j, const uint8_t *p, size_t n)
 		return false;
 	memcpy(&m, p, sizeof(m));
 	text = map_get(&j->by_number, &m.number, sizeof(m.number));
-	return dump_add(j, m.from, m.size, NULL, m.prefix.time_ns) &&
-	       dump_add(j, m.to, m.size, text, m.prefix.time_ns);
+	return dump_add(j, m.from, m.size, NULL, m.prefix.time_ns) && dump_add(j, m.to, m.size, text, m.prefix.time_ns);
 }
 
 /* The records of a file of so many bytes, from where the last reading stopped. */

@@ -236,7 +236,9 @@ static void a_file_of_another_process_format_or_life_gives_no_names(void **state
 
 	(void)state;
 	for (int i = 0; i < 6; i++) {
-		struct jit_question q = { .pid = (uint32_t)getpid(), .addr = CODE, .since_ns = t + 20, .until_ns = UINT64_MAX };
+		struct jit_question q = {
+			.pid = (uint32_t)getpid(), .addr = CODE, .since_ns = t + 20, .until_ns = UINT64_MAX
+		};
 		const struct sym *sym;
 		struct asked a;
 

@@ -35,7 +35,7 @@ prints "proc: programs that are not there, and faults" "tried 3 failed 3 killed 
   -n 'proc:::exec /ppid == $target && stringof(args[0]) == "/nonexistent/program"/ { tried++; }' \
   -n 'proc:::exec-failure /ppid == $target && args[0] == ENOENT && arg0 == 2/ { failed++; }' \
   -n 'proc:::signal-handle /ppid == $target && args[0] == SIGKILL/ { killed++; }' -n "$(tell tried failed killed)"
-prints "proc: exec-success is of the new program, with its first argument and its parent" "said echo /bin/echo 1" -c 'sh -c "/bin/echo said; true"' \
+prints "proc: exec-success is of the new program, with its arguments and its parent" "said echo /bin/echo said 1" -c 'sh -c "/bin/echo said; true"' \
   -n 'proc:::exec-success /ppid == $target/ { printf("%s %s %d ", execname, curpsinfo->pr_psargs, curpsinfo->pr_ppid == $target); }'
 
 said=$(trace -c 'tasks switch' -n 'BEGIN { sleeps = preempts = 0; on = 0; }' \

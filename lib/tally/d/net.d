@@ -10,6 +10,7 @@ typedef struct csinfo {
 	uintptr_t cs_addr;
 	uint64_t cs_cid;
 	pid_t cs_pid;
+	zoneid_t cs_zoneid;
 } csinfo_t;
 typedef struct ipinfo {
 	uint8_t ip_ver;
@@ -43,6 +44,8 @@ typedef struct ipv6info {
 	uint8_t ipv6_nexthdr;
 	string ipv6_nextstr;
 	uint8_t ipv6_hlim;
+	in6_addr_t *ipv6_src;
+	in6_addr_t *ipv6_dst;
 	string ipv6_saddr;
 	string ipv6_daddr;
 	struct ipv6hdr *ipv6_hdr;
@@ -67,11 +70,13 @@ typedef struct tcpinfo {
 typedef struct tcpsinfo {
 	uintptr_t tcps_addr;
 	int tcps_local;
+	int tcps_active;
 	uint16_t tcps_lport;
 	uint16_t tcps_rport;
 	string tcps_laddr;
 	string tcps_raddr;
 	int32_t tcps_state;
+	uint32_t tcps_iss;
 	uint32_t tcps_suna;
 	uint32_t tcps_snxt;
 	uint32_t tcps_rack;
@@ -82,7 +87,14 @@ typedef struct tcpsinfo {
 	int32_t tcps_rcv_ws;
 	uint32_t tcps_cwnd;
 	uint32_t tcps_cwnd_ssthresh;
+	uint32_t tcps_sack_fack;
+	uint32_t tcps_sack_snxt;
+	uint32_t tcps_rto;
 	uint32_t tcps_mss;
+	int tcps_retransmit;
+	uint32_t tcps_rtt;
+	uint32_t tcps_rtt_sd;
+	uint32_t tcps_irs;
 } tcpsinfo_t;
 typedef struct udpinfo {
 	uint16_t udp_sport;
@@ -94,9 +106,13 @@ typedef struct udpinfo {
 
 inline int AF_INET = 2;
 inline int AF_INET6 = 10;
+inline int UDPH_SIZE = 8;
 inline int ARPHRD_ETHER = 1;
 inline int ARPHRD_INFINIBAND = 32;
 
+/* A socket of Linux that is bound is closed, and none is idle: no probe tells of these two. */
+inline int TCP_STATE_IDLE = 0;
+inline int TCP_STATE_BOUND = 13;
 inline int TCP_STATE_ESTABLISHED = 1;
 inline int TCP_STATE_SYN_SENT = 2;
 inline int TCP_STATE_SYN_RECEIVED = 3;
@@ -109,31 +125,63 @@ inline int TCP_STATE_LAST_ACK = 9;
 inline int TCP_STATE_LISTEN = 10;
 inline int TCP_STATE_CLOSING = 11;
 
-inline string tcp_state_string[int32_t s] = s == TCP_STATE_ESTABLISHED ? "state-established" :
-    s == TCP_STATE_SYN_SENT ? "state-syn-sent" : s == TCP_STATE_SYN_RECEIVED ? "state-syn-received" :
-    s == TCP_STATE_FIN_WAIT_1 ? "state-fin-wait-1" : s == TCP_STATE_FIN_WAIT_2 ? "state-fin-wait-2" :
-    s == TCP_STATE_TIME_WAIT ? "state-time-wait" : s == TCP_STATE_CLOSED ? "state-closed" :
-    s == TCP_STATE_CLOSE_WAIT ? "state-close-wait" : s == TCP_STATE_LAST_ACK ? "state-last-ack" :
-    s == TCP_STATE_LISTEN ? "state-listen" : s == TCP_STATE_CLOSING ? "state-closing" : "<unknown>";
+inline string tcp_state_string[int state] = state == TCP_STATE_ESTABLISHED ? "state-established" :
+    state == TCP_STATE_SYN_SENT ? "state-syn-sent" : state == TCP_STATE_SYN_RECEIVED ? "state-syn-received" :
+    state == TCP_STATE_FIN_WAIT_1 ? "state-fin-wait-1" : state == TCP_STATE_FIN_WAIT_2 ? "state-fin-wait-2" :
+    state == TCP_STATE_TIME_WAIT ? "state-time-wait" : state == TCP_STATE_CLOSED ? "state-closed" :
+    state == TCP_STATE_CLOSE_WAIT ? "state-close-wait" : state == TCP_STATE_LAST_ACK ? "state-last-ack" :
+    state == TCP_STATE_LISTEN ? "state-listen" : state == TCP_STATE_CLOSING ? "state-closing" :
+    state == TCP_STATE_IDLE ? "state-idle" : state == TCP_STATE_BOUND ? "state-bound" : "<unknown>";
 
 inline int TH_FIN = 0x01;
 inline int TH_SYN = 0x02;
 inline int TH_RST = 0x04;
 inline int TH_PUSH = 0x08;
+inline int TH_PSH = 0x08;
 inline int TH_ACK = 0x10;
 inline int TH_URG = 0x20;
 inline int TH_ECE = 0x40;
 inline int TH_CWR = 0x80;
 
+/* Of ipv4_flags. */
+inline int IPH_DF = 0x40;
+inline int IPH_MF = 0x20;
+
+inline int IPPROTO_IP = 0;
+inline int IPPROTO_HOPOPTS = 0;
 inline int IPPROTO_ICMP = 1;
 inline int IPPROTO_IGMP = 2;
+inline int IPPROTO_GGP = 3;
+inline int IPPROTO_ENCAP = 98;
+inline int IPPROTO_IPIP = 4;
 inline int IPPROTO_TCP = 6;
+inline int IPPROTO_EGP = 8;
+inline int IPPROTO_PUP = 12;
 inline int IPPROTO_UDP = 17;
+inline int IPPROTO_IDP = 22;
 inline int IPPROTO_IPV6 = 41;
+inline int IPPROTO_ROUTING = 43;
+inline int IPPROTO_FRAGMENT = 44;
+inline int IPPROTO_RSVP = 46;
+inline int IPPROTO_GRE = 47;
+inline int IPPROTO_ESP = 50;
+inline int IPPROTO_AH = 51;
 inline int IPPROTO_ICMPV6 = 58;
+inline int IPPROTO_NONE = 59;
+inline int IPPROTO_DSTOPTS = 60;
+inline int IPPROTO_HELLO = 63;
+inline int IPPROTO_ND = 77;
+inline int IPPROTO_EON = 80;
+inline int IPPROTO_OSPF = 89;
+inline int IPPROTO_PIM = 103;
+inline int IPPROTO_SCTP = 132;
+inline int IPPROTO_RAW = 255;
+inline int IPPROTO_MAX = 256;
 
 inline string __protocol[int p] = p == IPPROTO_TCP ? "TCP" : p == IPPROTO_UDP ? "UDP" : p == IPPROTO_ICMP ? "ICMP" :
-    p == IPPROTO_ICMPV6 ? "ICMPV6" : p == IPPROTO_IGMP ? "IGMP" : p == IPPROTO_IPV6 ? "IPV6" : "<unknown>";
+    p == IPPROTO_ICMPV6 ? "ICMPv6" : p == IPPROTO_IGMP ? "IGMP" : p == IPPROTO_IP ? "IP" : p == IPPROTO_EGP ? "EGP" :
+    p == IPPROTO_IPV6 ? "IPv6" : p == IPPROTO_ROUTING ? "ROUTE" : p == IPPROTO_ESP ? "ESP" : p == IPPROTO_AH ? "AH" :
+    p == IPPROTO_OSPF ? "OSPF" : p == IPPROTO_SCTP ? "SCTP" : p == IPPROTO_RAW ? "RAW" : lltostr(p);
 
 translator pktinfo_t < struct sk_buff *S > {
 	pkt_addr = (uintptr_t)S;
@@ -145,6 +193,7 @@ translator csinfo_t < struct sock *S > {
 	cs_cid = (uint64_t)S;
 	cs_pid = pid;
 };
+inline string __without_cs_zoneid = "Linux has no zones; zonename is the cgroup of the thread that fires";
 
 translator ipinfo_t < struct iphdr *I > {
 	ip_ver = 4;
@@ -184,15 +233,23 @@ translator ipv6info_t < struct ipv6hdr *I > {
 	ipv6_nexthdr = I->nexthdr;
 	ipv6_nextstr = __protocol[I->nexthdr];
 	ipv6_hlim = I->hop_limit;
+	ipv6_src = &I->saddr;
+	ipv6_dst = &I->daddr;
 	ipv6_saddr = inet_ntoa6(&I->saddr);
 	ipv6_daddr = inet_ntoa6(&I->daddr);
 	ipv6_hdr = I;
 };
 
+inline int __is_ipv6[struct sock *S] = S->__sk_common.skc_family == AF_INET6;
+inline string __local_of[struct sock *S] = __is_ipv6[S] ? inet_ntoa6(&S->__sk_common.skc_v6_rcv_saddr) :
+    inet_ntoa(&S->__sk_common.skc_rcv_saddr);
+inline string __remote_of[struct sock *S] = __is_ipv6[S] ? inet_ntoa6(&S->__sk_common.skc_v6_daddr) :
+    inet_ntoa(&S->__sk_common.skc_daddr);
+
 translator conninfo_t < struct sock *S > {
-	ci_local = inet_ntoa(&S->__sk_common.skc_rcv_saddr);
-	ci_remote = inet_ntoa(&S->__sk_common.skc_daddr);
-	ci_protocol = S->__sk_common.skc_family == 10 ? "ipv6" : "ipv4";
+	ci_local = __local_of[S];
+	ci_remote = __remote_of[S];
+	ci_protocol = __is_ipv6[S] ? "ipv6" : "ipv4";
 };
 
 translator tcpinfo_t < struct tcphdr *T > {
@@ -208,21 +265,25 @@ translator tcpinfo_t < struct tcphdr *T > {
 	tcp_hdr = T;
 };
 
-inline int __is_ipv6[struct sock *S] = S->__sk_common.skc_family == 10;
-inline string __local_of[struct sock *S] = __is_ipv6[S] ? inet_ntoa6(&S->__sk_common.skc_v6_rcv_saddr) :
-    inet_ntoa(&S->__sk_common.skc_rcv_saddr);
-inline string __remote_of[struct sock *S] = __is_ipv6[S] ? inet_ntoa6(&S->__sk_common.skc_v6_daddr) :
-    inet_ntoa(&S->__sk_common.skc_daddr);
+inline struct sock *__sock_of[struct tcp_sock *T] = (struct sock *)T;
+/* Both ends are this machine's if packets go to the loopback device; before there is a route, if the addresses are alike. */
+inline int __is_local[struct sock *S] = S->sk_dst_cache != NULL ? (S->sk_dst_cache->dev->flags & 8) != 0 :
+    __is_ipv6[S] ? *(uint64_t *)&S->__sk_common.skc_v6_daddr == *(uint64_t *)&S->__sk_common.skc_v6_rcv_saddr &&
+    ((uint64_t *)&S->__sk_common.skc_v6_daddr)[1] == ((uint64_t *)&S->__sk_common.skc_v6_rcv_saddr)[1] :
+    S->__sk_common.skc_daddr == S->__sk_common.skc_rcv_saddr;
 
-/* A socket's state has the numbers above. */
+/*
+ * A socket's state has the numbers above. The kernel keeps its timeout in ticks, of which it does not tell how long they are; what it
+ * computes it from are microseconds.
+ */
 translator tcpsinfo_t < struct tcp_sock *T > {
 	tcps_addr = (uintptr_t)T;
-	tcps_local = __local_of[&T->inet_conn.icsk_inet.sk] == __remote_of[&T->inet_conn.icsk_inet.sk];
-	tcps_lport = T->inet_conn.icsk_inet.sk.__sk_common.skc_num;
-	tcps_rport = ntohs(T->inet_conn.icsk_inet.sk.__sk_common.skc_dport);
-	tcps_laddr = inet_ntoa(&T->inet_conn.icsk_inet.sk.__sk_common.skc_rcv_saddr);
-	tcps_raddr = inet_ntoa(&T->inet_conn.icsk_inet.sk.__sk_common.skc_daddr);
-	tcps_state = T->inet_conn.icsk_inet.sk.__sk_common.skc_state;
+	tcps_local = __is_local[__sock_of[T]];
+	tcps_lport = __sock_of[T]->__sk_common.skc_num;
+	tcps_rport = ntohs(__sock_of[T]->__sk_common.skc_dport);
+	tcps_laddr = __local_of[__sock_of[T]];
+	tcps_raddr = __remote_of[__sock_of[T]];
+	tcps_state = __sock_of[T]->__sk_common.skc_state;
 	tcps_suna = T->snd_una;
 	tcps_snxt = T->snd_nxt;
 	tcps_rack = T->rcv_wup;
@@ -233,8 +294,18 @@ translator tcpsinfo_t < struct tcp_sock *T > {
 	tcps_rcv_ws = T->rx_opt.rcv_wscale;
 	tcps_cwnd = T->snd_cwnd;
 	tcps_cwnd_ssthresh = T->snd_ssthresh;
+	tcps_sack_fack = T->sacked_out == 0 ? T->snd_una : T->highest_sack == NULL ? T->snd_nxt :
+	    ((struct tcp_skb_cb *)&T->highest_sack->cb[0])->seq;
+	tcps_rto = (T->srtt_us == 0 ? 1000 : ((T->srtt_us >> 3) + T->rttvar_us) / 1000) << T->inet_conn.icsk_backoff;
 	tcps_mss = T->mss_cache;
+	tcps_rtt = (T->srtt_us >> 3) / 1000;
+	tcps_rtt_sd = (T->mdev_us >> 2) / 1000;
 };
+inline string __without_tcps_active = "Linux does not keep which end asked for a connection";
+inline string __without_tcps_iss = "Linux does not keep the first numbers of a connection";
+inline string __without_tcps_irs = "Linux does not keep the first numbers of a connection";
+inline string __without_tcps_sack_snxt = "what is sent again next is marked in the segments, not in the socket";
+inline string __without_tcps_retransmit = "rawtp:::tcp_retransmit_skb fires for each segment that is sent again";
 
 translator udpinfo_t < struct udphdr *U > {
 	udp_sport = ntohs(U->source);
@@ -259,16 +330,23 @@ typedef struct tcplsinfo {
 
 translator ipinfo_t < struct __tcp_sent *S > {
 	ip_ver = __is_ipv6[(struct sock *)S] ? 6 : 4;
-	ip_plength = 0;
 	ip_saddr = __local_of[(struct sock *)S];
 	ip_daddr = __remote_of[(struct sock *)S];
 };
 translator ipinfo_t < struct __tcp_received *S > {
 	ip_ver = __is_ipv6[(struct sock *)S] ? 6 : 4;
-	ip_plength = 0;
 	ip_saddr = __remote_of[(struct sock *)S];
 	ip_daddr = __local_of[(struct sock *)S];
 };
+inline string __without_ip_plength = "the kernel tells of the connection and not of the packet; send and receive have the packet";
+inline string __without_tcp_seq = "the kernel tells of the connection and not of the packet; send and receive have the packet";
+inline string __without_tcp_ack = "the kernel tells of the connection and not of the packet; send and receive have the packet";
+inline string __without_tcp_offset = "the kernel tells of the connection and not of the packet; send and receive have the packet";
+inline string __without_tcp_flags = "the kernel tells of the connection and not of the packet; send and receive have the packet";
+inline string __without_tcp_window = "the kernel tells of the connection and not of the packet; send and receive have the packet";
+inline string __without_tcp_checksum = "the kernel tells of the connection and not of the packet; send and receive have the packet";
+inline string __without_tcp_urgent = "the kernel tells of the connection and not of the packet; send and receive have the packet";
+inline string __without_tcp_hdr = "the kernel tells of the connection and not of the packet; send and receive have the packet";
 translator tcpinfo_t < struct __tcp_sent *S > {
 	tcp_sport = ((struct sock *)S)->__sk_common.skc_num;
 	tcp_dport = ntohs(((struct sock *)S)->__sk_common.skc_dport);
@@ -279,23 +357,27 @@ translator tcpinfo_t < struct __tcp_received *S > {
 };
 translator tcpsinfo_t < struct __tcp_change *S > {
 	tcps_addr = (uintptr_t)S;
-	tcps_local = __local_of[(struct sock *)S] == __remote_of[(struct sock *)S];
-	tcps_lport = ((struct sock *)S)->__sk_common.skc_num;
-	tcps_rport = ntohs(((struct sock *)S)->__sk_common.skc_dport);
-	tcps_laddr = __local_of[(struct sock *)S];
-	tcps_raddr = __remote_of[(struct sock *)S];
 	tcps_state = __word2;
-	tcps_suna = ((struct tcp_sock *)S)->snd_una;
-	tcps_snxt = ((struct tcp_sock *)S)->snd_nxt;
-	tcps_rack = ((struct tcp_sock *)S)->rcv_wup;
-	tcps_rnxt = ((struct tcp_sock *)S)->rcv_nxt;
-	tcps_swnd = ((struct tcp_sock *)S)->snd_wnd;
-	tcps_snd_ws = ((struct tcp_sock *)S)->rx_opt.snd_wscale;
-	tcps_rwnd = ((struct tcp_sock *)S)->rcv_wnd;
-	tcps_rcv_ws = ((struct tcp_sock *)S)->rx_opt.rcv_wscale;
-	tcps_cwnd = ((struct tcp_sock *)S)->snd_cwnd;
-	tcps_cwnd_ssthresh = ((struct tcp_sock *)S)->snd_ssthresh;
-	tcps_mss = ((struct tcp_sock *)S)->mss_cache;
+	tcps_local = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_local;
+	tcps_lport = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_lport;
+	tcps_rport = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_rport;
+	tcps_laddr = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_laddr;
+	tcps_raddr = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_raddr;
+	tcps_suna = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_suna;
+	tcps_snxt = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_snxt;
+	tcps_rack = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_rack;
+	tcps_rnxt = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_rnxt;
+	tcps_swnd = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_swnd;
+	tcps_snd_ws = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_snd_ws;
+	tcps_rwnd = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_rwnd;
+	tcps_rcv_ws = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_rcv_ws;
+	tcps_cwnd = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_cwnd;
+	tcps_cwnd_ssthresh = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_cwnd_ssthresh;
+	tcps_sack_fack = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_sack_fack;
+	tcps_rto = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_rto;
+	tcps_mss = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_mss;
+	tcps_rtt = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_rtt;
+	tcps_rtt_sd = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_rtt_sd;
 };
 translator tcplsinfo_t < struct __tcp_change *S > {
 	tcps_state = __word1;
@@ -371,6 +453,8 @@ translator ipv6info_t < struct __ip *P > {
 	ipv6_nexthdr = __is_v6[P] ? ((struct ipv6hdr *)P)->nexthdr : 0;
 	ipv6_nextstr = __is_v6[P] ? __protocol[((struct ipv6hdr *)P)->nexthdr] : "";
 	ipv6_hlim = __is_v6[P] ? ((struct ipv6hdr *)P)->hop_limit : 0;
+	ipv6_src = __is_v6[P] ? &((struct ipv6hdr *)P)->saddr : (struct in6_addr *)NULL;
+	ipv6_dst = __is_v6[P] ? &((struct ipv6hdr *)P)->daddr : (struct in6_addr *)NULL;
 	ipv6_saddr = __is_v6[P] ? inet_ntoa6(&((struct ipv6hdr *)P)->saddr) : "";
 	ipv6_daddr = __is_v6[P] ? inet_ntoa6(&((struct ipv6hdr *)P)->daddr) : "";
 	ipv6_hdr = __is_v6[P] ? (struct ipv6hdr *)P : (struct ipv6hdr *)NULL;
@@ -424,7 +508,11 @@ translator tcpsinfo_t < struct __ip_sent *P > {
 	tcps_rcv_ws = __connection == NULL ? 0 : __connection->rx_opt.rcv_wscale;
 	tcps_cwnd = __connection == NULL ? 0 : __connection->snd_cwnd;
 	tcps_cwnd_ssthresh = __connection == NULL ? 0 : __connection->snd_ssthresh;
+	tcps_sack_fack = __connection == NULL ? 0 : xlate < tcpsinfo_t > (__connection).tcps_sack_fack;
+	tcps_rto = __connection == NULL ? 0 : xlate < tcpsinfo_t > (__connection).tcps_rto;
 	tcps_mss = __connection == NULL ? 0 : __connection->mss_cache;
+	tcps_rtt = __connection == NULL ? 0 : xlate < tcpsinfo_t > (__connection).tcps_rtt;
+	tcps_rtt_sd = __connection == NULL ? 0 : xlate < tcpsinfo_t > (__connection).tcps_rtt_sd;
 };
 translator tcpsinfo_t < struct __ip_received *P > {
 	tcps_local = __source_of[(struct __ip *)P] == __destination_of[(struct __ip *)P];
@@ -433,6 +521,24 @@ translator tcpsinfo_t < struct __ip_received *P > {
 	tcps_laddr = __destination_of[(struct __ip *)P];
 	tcps_raddr = __source_of[(struct __ip *)P];
 };
+inline string __without_tcps_addr = "it is the receiver's, who is found only later; tcp:::state-change and tcp:::send have the socket";
+inline string __without_tcps_state = "it is the receiver's, who is found only later; tcp:::state-change and tcp:::send have the socket";
+inline string __without_tcps_suna = "it is the receiver's, who is found only later; tcp:::state-change and tcp:::send have the socket";
+inline string __without_tcps_snxt = "it is the receiver's, who is found only later; tcp:::state-change and tcp:::send have the socket";
+inline string __without_tcps_rack = "it is the receiver's, who is found only later; tcp:::state-change and tcp:::send have the socket";
+inline string __without_tcps_rnxt = "it is the receiver's, who is found only later; tcp:::state-change and tcp:::send have the socket";
+inline string __without_tcps_swnd = "it is the receiver's, who is found only later; tcp:::state-change and tcp:::send have the socket";
+inline string __without_tcps_snd_ws = "it is the receiver's, who is found only later; tcp:::state-change and tcp:::send have the socket";
+inline string __without_tcps_rwnd = "it is the receiver's, who is found only later; tcp:::state-change and tcp:::send have the socket";
+inline string __without_tcps_rcv_ws = "it is the receiver's, who is found only later; tcp:::state-change and tcp:::send have the socket";
+inline string __without_tcps_cwnd = "it is the receiver's, who is found only later; tcp:::state-change and tcp:::send have the socket";
+inline string __without_tcps_cwnd_ssthresh = "it is the receiver's, who is found only later; tcp:::state-change and tcp:::send have the socket";
+inline string __without_tcps_sack_fack = "it is the receiver's, who is found only later; tcp:::state-change and tcp:::send have the socket";
+inline string __without_tcps_rto = "it is the receiver's, who is found only later; tcp:::state-change and tcp:::send have the socket";
+inline string __without_tcps_mss = "it is the receiver's, who is found only later; tcp:::state-change and tcp:::send have the socket";
+inline string __without_tcps_rtt = "it is the receiver's, who is found only later; tcp:::state-change and tcp:::send have the socket";
+inline string __without_tcps_rtt_sd = "it is the receiver's, who is found only later; tcp:::state-change and tcp:::send have the socket";
+inline string __without_udps_addr = "it is the socket's, and a packet does not tell it; args[1]->cs_addr is there when it is sent";
 translator udpsinfo_t < struct __ip_sent *P > {
 	udps_lport = ntohs(__udp_of[(struct __ip *)P]->source);
 	udps_rport = ntohs(__udp_of[(struct __ip *)P]->dest);

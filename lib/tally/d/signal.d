@@ -71,7 +71,40 @@ inline int SI_USER = 0;
 inline int SI_KERNEL = 0x80;
 inline int SI_QUEUE = -1;
 inline int SI_TIMER = -2;
+inline int SI_MESGQ = -3;
+inline int SI_ASYNCIO = -4;
 inline int SI_TKILL = -6;
+inline int SI_LWP = -6;
+
+inline int ILL_ILLOPC = 1;
+inline int ILL_ILLOPN = 2;
+inline int ILL_ILLADR = 3;
+inline int ILL_ILLTRP = 4;
+inline int ILL_PRVOPC = 5;
+inline int ILL_PRVREG = 6;
+inline int ILL_COPROC = 7;
+inline int ILL_BADSTK = 8;
+inline int FPE_INTDIV = 1;
+inline int FPE_INTOVF = 2;
+inline int FPE_FLTDIV = 3;
+inline int FPE_FLTOVF = 4;
+inline int FPE_FLTUND = 5;
+inline int FPE_FLTRES = 6;
+inline int FPE_FLTINV = 7;
+inline int FPE_FLTSUB = 8;
+inline int SEGV_MAPERR = 1;
+inline int SEGV_ACCERR = 2;
+inline int BUS_ADRALN = 1;
+inline int BUS_ADRERR = 2;
+inline int BUS_OBJERR = 3;
+inline int TRAP_BRKPT = 1;
+inline int TRAP_TRACE = 2;
+inline int POLL_IN = 1;
+inline int POLL_OUT = 2;
+inline int POLL_MSG = 3;
+inline int POLL_ERR = 4;
+inline int POLL_PRI = 5;
+inline int POLL_HUP = 6;
 
 /* The kernel itself sends signals without any of this: 0 stands for a user's, 1 for its own. */
 translator siginfo_t < struct kernel_siginfo *I > {
@@ -79,7 +112,7 @@ translator siginfo_t < struct kernel_siginfo *I > {
 	si_errno = (uintptr_t)I > 1 ? I->si_errno : 0;
 	si_code = (uintptr_t)I > 1 ? I->si_code : (uintptr_t)I == 1 ? SI_KERNEL : SI_USER;
 	si_pid = (uintptr_t)I > 1 ? I->_sifields._kill._pid : 0;
-	si_uid = (uintptr_t)I > 1 ? I->_sifields._kill._uid.val : 0;
+	si_uid = (uintptr_t)I > 1 ? I->_sifields._kill._uid : 0;
 	si_status = (uintptr_t)I > 1 ? I->_sifields._sigchld._status : 0;
 	si_addr = (uintptr_t)I > 1 ? (uintptr_t)I->_sifields._sigfault._addr : 0;
 };

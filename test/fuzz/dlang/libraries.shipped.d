@@ -8,4 +8,7 @@ BEGIN
 	trace(curcpu->cpu_id + curlwpsinfo->pr_lwpid);
 	trace(EAGAIN | SIGKILL | O_RDWR | B_READ);
 	trace(uregs[R_SP]);
+	trace(curpsinfo->pr_start.tv_sec + curcpu->cpu_info.pi_state + chip);
+	trace(curlwpsinfo->pr_syscall);
+	trace(curpsinfo->pr_poolid);
 }
