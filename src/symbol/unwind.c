@@ -15,13 +15,17 @@
  * knows it by its two instructions; so do we, where no entry covers them.
  *
  * A file may be anybody's.  libelf reads it by pread() and checks what it hands out; the number of rows and the time for one file
- * are bounded.  libdw and its libelf are loaded when the first file is read.
+ * are bounded.  libdw runs an entry's instructions whatever they cost: each of those that remember a state takes 230 bytes, so that a file of
+ * 100 MB can ask for 23 GB.  So before libdw sees a file, each entry that the sorted table leads to must be small, and what the file's
+ * sections say (where libdw looks) what its program headers say (where we do); else the file counts as one without tables.  libdw and its
+ * libelf are loaded when the first file is read.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "symbol/symbol_int.h"
@@ -30,15 +34,27 @@
 #define SONAME "libdw.so.1"
 #define ROWS_MOST (8u << 20)
 #define FILE_NS_MOST UINT64_C(3000000000)
-#define CODE_BYTES_MOST (256u << 20) /* that are searched for what signals return to */
+#define CODE_BYTES_MOST (256u << 20)  /* that are searched for what signals return to */
+#define FRAME_BYTES_MOST (256u << 20) /* of .eh_frame, and of .eh_frame_hdr */
+#define ENTRY_BYTES_MOST (256u << 10) /* of an entry, and of what it has in common with others */
 
 LIBRARY_NOTE("dwarf", "stacks without frame pointers", "recommended", SONAME);
 
 /* One row per function: name, and what is loaded. */
-#define ELF_FUNCTIONS(X) \
-	X(elf_version)   \
-	X(elf_begin)     \
-	X(elf_memory) X(elf_end) X(elf_kind) X(elf_getphdrnum) X(gelf_getehdr) X(gelf_getphdr) X(elf_getdata_rawchunk)
+#define ELF_FUNCTIONS(X)        \
+	X(elf_version)          \
+	X(elf_begin)            \
+	X(elf_memory)           \
+	X(elf_end)              \
+	X(elf_kind)             \
+	X(elf_getphdrnum)       \
+	X(elf_getshdrstrndx)    \
+	X(elf_getdata_rawchunk) \
+	X(elf_nextscn)          \
+	X(elf_strptr)           \
+	X(gelf_getehdr)         \
+	X(gelf_getphdr)         \
+	X(gelf_getshdr)
 #define DWARF_FUNCTIONS(X)  \
 	X(dwarf_getcfi_elf) \
 	X(dwarf_cfi_end) X(dwarf_cfi_addrframe) X(dwarf_frame_info) X(dwarf_frame_cfa) X(dwarf_frame_register)
@@ -233,6 +249,7 @@ struct reading {
 	uint32_t cap;
 	Elf *elf;
 	GElf_Phdr header; /* of .eh_frame_hdr; p_filesz 0: there is none */
+	uint64_t file_bytes, until_ns;
 };
 
 static bool row_add(struct reading *r, uint64_t addr, const struct img_unwind_rule *rule)
@@ -254,7 +271,7 @@ static bool row_add(struct reading *r, uint64_t addr, const struct img_unwind_ru
 static bool entry_add_rows(struct reading *r, Dwarf_CFI *cfi, uint64_t addr, uint64_t next, uint64_t *end)
 {
 	*end = addr;
-	while (addr < next) {
+	while (addr < next && !r->c->late) {
 		struct img_unwind_rule rule;
 		Dwarf_Addr from, to;
 		Dwarf_Frame *f;
@@ -272,6 +289,7 @@ static bool entry_add_rows(struct reading *r, Dwarf_CFI *cfi, uint64_t addr, uin
 		*end = addr = to;
 		if (!good)
 			return false;
+		r->c->late = k_now_ns() > r->until_ns;
 	}
 	return true;
 }
@@ -287,13 +305,99 @@ static int header_compare(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The addresses at which entries begin, in order; from mem_alloc. NULL: none, or no memory. */
+static Elf_Data *reading_bytes(struct reading *r, uint64_t offset, uint64_t bytes)
+{
+	return offset <= INT64_MAX ?
+		       CALL_OF(&r->lib, elf_getdata_rawchunk)(r->elf, (int64_t)offset, bytes, ELF_T_BYTE) :
+		       NULL;
+}
+
+struct frames_at {
+	uint64_t vaddr, offset, bytes;
+};
+
+/* Whether the sections agree: that of .eh_frame is at `at`, whose size they tell, and that of the sorted table where its header says. */
+static bool sections_agree(struct reading *r, struct frames_at *at)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (CALL_OF(&r->lib, elf_getshdrstrndx)(r->elf, &names) < 0 || !names)
+		return true; /* it has none */
+	while ((scn = CALL_OF(&r->lib, elf_nextscn)(r->elf, scn))) {
+		const char *name;
+		GElf_Shdr sh;
+
+		if (!CALL_OF(&r->lib, gelf_getshdr)(scn, &sh) ||
+		    !(name = CALL_OF(&r->lib, elf_strptr)(r->elf, names, sh.sh_name)))
+			continue;
+		if (!strcmp(name, ".eh_frame_hdr") &&
+		    (sh.sh_offset != r->header.p_offset || sh.sh_addr != r->header.p_vaddr))
+			return false;
+		if (strcmp(name, ".eh_frame") != 0)
+			continue;
+		if (sh.sh_offset != at->offset || sh.sh_addr != at->vaddr)
+			return false;
+		at->bytes = sh.sh_size;
+	}
+	return true;
+}
+
+/* Where .eh_frame lies, as the sorted table's header tells, which lies in the same part of the file. */
+static bool frames_find(struct reading *r, const uint8_t *header, struct frames_at *ret)
+{
+	int32_t to;
+
+	memcpy(&to, header + 4, 4);
+	ret->vaddr = r->header.p_vaddr + 4 + (uint64_t)(int64_t)to;
+	ret->offset = r->header.p_offset + 4 + (uint64_t)(int64_t)to;
+	if (ret->offset > r->file_bytes)
+		return false;
+	ret->bytes = r->file_bytes - ret->offset;
+	return sections_agree(r, ret) && ret->bytes <= FRAME_BYTES_MOST;
+}
+
+/* The length of the entry at that offset; 0: it is none, or too long. */
+static uint32_t entry_bytes(const Elf_Data *frames, uint64_t offset)
+{
+	uint32_t n;
+
+	if (offset > frames->d_size || frames->d_size - offset < 8)
+		return 0;
+	memcpy(&n, (const uint8_t *)frames->d_buf + offset, 4);
+	return n <= ENTRY_BYTES_MOST ? n : 0;
+}
+
+/* Whether all entries to which the table (n pairs at p) leads are small, and what they have in common with others. */
+static bool entries_are_small(const struct reading *r, const Elf_Data *frames, uint64_t vaddr, const uint8_t *p,
+			      uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t offset;
+		uint32_t back;
+		int32_t at;
+
+		memcpy(&at, p + 8 * (size_t)i + 4, 4);
+		offset = r->header.p_vaddr + (uint64_t)(int64_t)at - vaddr;
+		if (!entry_bytes(frames, offset))
+			return false;
+		memcpy(&back, (const uint8_t *)frames->d_buf + offset + 4, 4);
+		if (!entry_bytes(frames, offset + 4 - back))
+			return false;
+	}
+	return true;
+}
+
+/* The addresses at which entries begin, in order; from mem_alloc. NULL: none, none that may be read, or no memory. */
 static uint64_t *header_entries(struct reading *r, uint32_t *n)
 {
 	const size_t begin = sizeof(header_begin) + 8;
-	Elf_Data *d = CALL_OF(&r->lib, elf_getdata_rawchunk)(r->elf, (int64_t)r->header.p_offset, r->header.p_filesz,
-							     ELF_T_BYTE);
+	Elf_Data *d = r->header.p_filesz <= FRAME_BYTES_MOST ?
+			      reading_bytes(r, r->header.p_offset, r->header.p_filesz) :
+			      NULL;
 	const uint8_t *p = d ? d->d_buf : NULL;
+	struct frames_at frames;
+	Elf_Data *bytes;
 	uint64_t *entry;
 	uint32_t count;
 
@@ -303,6 +407,9 @@ static uint64_t *header_entries(struct reading *r, uint32_t *n)
 	memcpy(&count, p + 8, 4);
 	if (count > (d->d_size - begin) / 8)
 		count = (uint32_t)((d->d_size - begin) / 8);
+	if (!frames_find(r, p, &frames) || !(bytes = reading_bytes(r, frames.offset, frames.bytes)) ||
+	    !entries_are_small(r, bytes, frames.vaddr, p + begin, count))
+		return NULL;
 	entry = count ? mem_alloc(count * sizeof(*entry)) : NULL;
 	for (uint32_t i = 0; entry && i < count; i++) {
 		int32_t at;
@@ -319,21 +426,23 @@ static uint64_t *header_entries(struct reading *r, uint32_t *n)
 static int cfi_add_entries(struct reading *r)
 {
 	static const struct img_unwind_rule none;
-	const uint64_t until = k_now_ns() + FILE_NS_MOST;
-	Dwarf_CFI *cfi = r->header.p_filesz ? CALL_OF(&r->lib, dwarf_getcfi_elf)(r->elf) : NULL;
 	uint64_t *entry = NULL, end = 0;
+	Dwarf_CFI *cfi = NULL;
 	bool good = true;
 	uint32_t n = 0;
 
-	if (cfi)
+	r->until_ns = k_now_ns() + FILE_NS_MOST;
+	if (r->header.p_filesz)
 		entry = header_entries(r, &n);
+	if (entry && !(cfi = CALL_OF(&r->lib, dwarf_getcfi_elf)(r->elf)))
+		n = 0;
 	for (uint32_t i = 0; entry && good && i < n; i++) {
 		const uint64_t next = i + 1 < n ? entry[i + 1] : UINT64_MAX;
 
-		if (k_now_ns() > until) {
+		if (k_now_ns() > r->until_ns)
 			r->c->late = true;
+		if (r->c->late)
 			break;
-		}
 		if (entry[i] < end)
 			continue;
 		if (r->c->n && entry[i] > end)
@@ -433,6 +542,7 @@ static int cfi_take_headers(struct reading *r)
 int sym_cfi_read(struct sym_cfi *ret, enum sym_machine machine, const struct sym_cfi_bytes *b)
 {
 	struct reading r = { .m = &machines[machine], .c = ret };
+	struct stat st;
 	int rc;
 
 	*ret = (struct sym_cfi){ 0 };
@@ -442,6 +552,7 @@ int sym_cfi_read(struct sym_cfi *ret, enum sym_machine machine, const struct sym
 		       CALL_OF(&r.lib, elf_begin)(b->fd, ELF_C_READ, NULL);
 	if (!r.elf)
 		return -TALLY_ECORRUPT;
+	r.file_bytes = b->p ? b->n : fstat(b->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 	rc = cfi_take_headers(&r);
 	if (rc >= 0 && !ret->foreign)
 		rc = cfi_add_entries(&r);

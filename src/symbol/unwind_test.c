@@ -1,5 +1,6 @@
 /* .eh_frame as rows of rules. The truth is the ABI: what is on the stack when a function begins, and what libc's entries must hold. */
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -145,12 +146,154 @@ static void other_bytes_are_refused_or_have_no_rows(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
+/* ---- a file whose one entry is as long as a test likes ---------------------------------------- */
+
+enum { TEXT_AT = 0x1000, HDR_AT = 0x2000, FRAMES_AT = 0x2040, NAMES_AT = 0x800, SECTIONS_AT = 0x400 };
+
+struct made {
+	uint8_t *p;
+	size_t n, bytes; /* of the file, and of .eh_frame */
+};
+
+static size_t put(struct made *f, size_t at, const void *p, size_t n)
+{
+	memcpy(f->p + at, p, n);
+	return at + n;
+}
+
+static size_t put_u32(struct made *f, size_t at, uint32_t v)
+{
+	return put(f, at, &v, sizeof(v));
+}
+
+/* One function; its entry, or (common) what it has in common with others, has so many instructions of that byte. */
+static struct made file_make(uint8_t instruction, uint32_t common, uint32_t own)
+{
+	static const char names[] = "\0.eh_frame\0.eh_frame_hdr\0.shstrtab";
+	struct made f = { .n = FRAMES_AT + common + own + 64 };
+	const Elf64_Phdr text = { PT_LOAD, PF_R | PF_X, TEXT_AT, TEXT_AT, TEXT_AT, 0x100, 0x100, 0x1000 },
+			 data = { PT_LOAD, PF_R, HDR_AT, HDR_AT, HDR_AT, f.n - HDR_AT, f.n - HDR_AT, 0x1000 },
+			 table = { PT_GNU_EH_FRAME, PF_R, HDR_AT, HDR_AT, HDR_AT, 20, 20, 4 };
+	Elf64_Ehdr eh = { .e_type = ET_DYN,
+			  .e_machine = EM_X86_64,
+			  .e_version = EV_CURRENT,
+			  .e_phoff = sizeof(eh),
+			  .e_shoff = SECTIONS_AT,
+			  .e_ehsize = sizeof(eh),
+			  .e_phentsize = sizeof(text),
+			  .e_phnum = 3,
+			  .e_shentsize = sizeof(Elf64_Shdr),
+			  .e_shnum = 4,
+			  .e_shstrndx = 3 };
+	Elf64_Shdr sh[4] = {
+		{ 0 },
+		{ .sh_name = 11,
+		  .sh_type = SHT_PROGBITS,
+		  .sh_flags = SHF_ALLOC,
+		  .sh_addr = HDR_AT,
+		  .sh_offset = HDR_AT,
+		  .sh_size = 20 },
+		{ .sh_name = 1,
+		  .sh_type = SHT_PROGBITS,
+		  .sh_flags = SHF_ALLOC,
+		  .sh_addr = FRAMES_AT,
+		  .sh_offset = FRAMES_AT },
+		{ .sh_name = 25, .sh_type = SHT_STRTAB, .sh_offset = NAMES_AT, .sh_size = sizeof(names) }
+	};
+	/* version 1, "zR", code by 1, data by -8, return address 16, pcrel sdata4; the CFA is rsp + 8, rip lies at -8 */
+	static const uint8_t cie[] = { 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1 };
+	static const uint8_t hdr[] = { 1, 0x1b, 0x03, 0x3b };
+	size_t at = FRAMES_AT, fde;
+
+	f.p = mem_alloc(f.n);
+	memcpy(eh.e_ident, ELFMAG, SELFMAG);
+	eh.e_ident[EI_CLASS] = ELFCLASS64;
+	eh.e_ident[EI_DATA] = ELFDATA2LSB;
+	eh.e_ident[EI_VERSION] = EV_CURRENT;
+	put(&f, put(&f, put(&f, put(&f, 0, &eh, sizeof(eh)), &text, sizeof(text)), &data, sizeof(data)), &table,
+	    sizeof(table));
+	put(&f, NAMES_AT, names, sizeof(names));
+	at = put_u32(&f, put_u32(&f, at, (uint32_t)sizeof(cie) + 4 + common), 0);
+	at = put(&f, at, cie, sizeof(cie));
+	memset(f.p + at, instruction, common);
+	fde = at += common;
+	at = put_u32(&f, at, 4 + 4 + 4 + 1 + own);
+	at = put_u32(&f, at, (uint32_t)(at - FRAMES_AT));
+	at = put_u32(&f, at, (uint32_t)(TEXT_AT - at));
+	at = put_u32(&f, at, 0x100) + 1;
+	memset(f.p + at, instruction, own);
+	f.bytes = at + own + 4 - FRAMES_AT;
+	sh[2].sh_size = f.bytes;
+	put(&f, SECTIONS_AT, sh, sizeof(sh));
+	at = put(&f, HDR_AT, hdr, sizeof(hdr));
+	at = put_u32(&f, at, FRAMES_AT - (HDR_AT + 4));
+	at = put_u32(&f, at, 1);
+	put_u32(&f, put_u32(&f, at, (uint32_t)(TEXT_AT - HDR_AT)), (uint32_t)(fde - HDR_AT));
+	return f;
+}
+
+static uint32_t rows_of(const struct made *f)
+{
+	struct sym_cfi c;
+	uint32_t n;
+
+	assert_int_equal(sym_cfi_read(&c, SYM_X86_64, &(struct sym_cfi_bytes){ -1, f->p, f->n }), 0);
+	n = c.n;
+	sym_cfi_free(&c);
+	return n;
+}
+
+/* DW_CFA_remember_state: libdw keeps 230 bytes for each, of as many as there are. */
+static void an_entry_that_would_take_memory_without_bound_is_not_run(void **state)
+{
+	enum { REMEMBER = 0x0a, NOP = 0, MOST = 256 << 10 };
+	static const struct {
+		uint8_t instruction;
+		uint32_t common, own;
+		bool good;
+	} is[] = { { NOP, 0, 8, true },
+		   { REMEMBER, 0, 1000, true },
+		   { REMEMBER, 1000, 0, true },
+		   { NOP, 0, MOST - 32, true },
+		   { REMEMBER, 0, MOST, false },
+		   { REMEMBER, MOST, 8, false },
+		   { REMEMBER, 0, 64 * MOST, false } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(is); i++) {
+		struct made f = file_make(is[i].instruction, is[i].common, is[i].own);
+
+		assert_int_equal(rows_of(&f), is[i].good ? 2 : 0);
+		mem_free(f.p);
+	}
+}
+
+/* libdw looks where sections say: an entry there that the program headers do not lead to was not looked at. */
+static void a_file_whose_sections_and_program_headers_disagree_has_no_rows(void **state)
+{
+	(void)state;
+	for (uint32_t i = 1; i < 3; i++)
+		for (int k = 0; k < 2; k++) {
+			struct made f = file_make(0, 0, 8);
+			Elf64_Shdr sh;
+
+			assert_int_equal(rows_of(&f), 2);
+			memcpy(&sh, f.p + SECTIONS_AT + i * sizeof(sh), sizeof(sh));
+			*(k ? &sh.sh_addr : &sh.sh_offset) += 8;
+			put(&f, SECTIONS_AT + i * sizeof(sh), &sh, sizeof(sh));
+			assert_int_equal(rows_of(&f), 0);
+			mem_free(f.p);
+		}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_function_begins_with_its_return_address_on_top),
 		cmocka_unit_test(signals_are_returned_from_by_one_rule),
 		cmocka_unit_test(other_bytes_are_refused_or_have_no_rows),
+		cmocka_unit_test(an_entry_that_would_take_memory_without_bound_is_not_run),
+		cmocka_unit_test(a_file_whose_sections_and_program_headers_disagree_has_no_rows),
 	};
 	struct err why = { 0 };
 
