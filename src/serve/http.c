@@ -3,7 +3,13 @@
  *
  * The library does HTTP; here stand only which requests there are and what bounds a client.  All runs in the
  * service's one thread: libmicrohttpd hands out a descriptor, and is called when that is readable.  A client costs at most
- * CONNECTION_BYTES and SILENCE_S of patience, and there are at most CONNECTIONS of them; requests have no body.
+ * CONNECTION_BYTES, and there are at most HTTP_CONNECTIONS of them; requests have no body.
+ *
+ * A place is held for a request at a time.  The library ends a client that is silent for SILENCE_S, but one that says a
+ * byte now and then, or reads one, is never silent: so a request has REQUEST_NS from when it could begin to the
+ * last byte of its answer.  And when all places are taken, who has had his longest, and for CROWDED_NS, loses it: an
+ * honest client needs milliseconds, so whoever comes is answered, however many others only hold a place.  Pages and profiles last, by
+ * design; these are fewer than there are places.
  *
  * Without TLS and users it listens on the loopback network alone. When these change, the library's daemon is started again on the
  * same socket: clients that are connected at that moment are not answered.
@@ -22,9 +28,10 @@
 LIBRARY_NOTE("http", "tally serve", "recommended", SONAME);
 
 #define BACKLOG 1024
-#define CONNECTIONS 256u
 #define CONNECTION_BYTES (16u << 10)
 #define SILENCE_S 10u
+#define REQUEST_NS UINT64_C(30000000000)
+#define CROWDED_NS UINT64_C(1000000000)
 #define TLS_VERSIONS "NORMAL:-VERS-TLS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
 static const char *const http_names[] = {
@@ -264,6 +271,68 @@ static bool http_login(struct http_request *q, enum MHD_Result *ret)
 	return got == WEB_RIGHT;
 }
 
+/* ---- connections ------------------------------------------------------------------------ */
+
+static uint64_t http_now(const struct http *h)
+{
+	return h->serve->o.clock(h->serve->o.arg);
+}
+
+static void http_note_connection(void *arg, struct MHD_Connection *c, void **state,
+				 enum MHD_ConnectionNotificationCode code)
+{
+	struct http *h = arg;
+	struct http_connection *at = *state;
+	const union MHD_ConnectionInfo *info;
+
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED && at) {
+		at->is_open = false;
+		h->nconnections--;
+	}
+	if (code != MHD_CONNECTION_NOTIFY_STARTED)
+		return;
+	info = h->lib.get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	for (at = h->connection; at < h->connection + HTTP_CONNECTIONS && at->is_open;)
+		at++;
+	if (!info || at == h->connection + HTTP_CONNECTIONS)
+		return;
+	*at = (struct http_connection){ .is_open = true, .fd = info->connect_fd, .since_ns = http_now(h) };
+	h->nconnections++;
+	*state = at;
+}
+
+void http_last(struct http_request *q, bool lasts)
+{
+	const union MHD_ConnectionInfo *info =
+		q->http->lib.get_connection_info(q->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct http_connection *at = info ? info->socket_context : NULL;
+
+	if (!at)
+		return;
+	at->lasts = lasts;
+	at->since_ns = http_now(q->http);
+}
+
+/* The library sees the end of the stream, and closes it. */
+static void http_bound_connections(struct http *h)
+{
+	struct http_connection *longest = NULL;
+	const uint64_t now = http_now(h);
+
+	for (struct http_connection *at = h->connection; at < h->connection + HTTP_CONNECTIONS; at++) {
+		if (!at->is_open || at->lasts)
+			continue;
+		if (now < at->since_ns) /* the clock was set back */
+			at->since_ns = now;
+		if (now - at->since_ns >= REQUEST_NS)
+			(void)shutdown(at->fd, SHUT_RDWR);
+		else if (now - at->since_ns >= CROWDED_NS && (!longest || at->since_ns < longest->since_ns))
+			longest = at;
+	}
+	if (longest && h->nconnections == HTTP_CONNECTIONS)
+		(void)shutdown(longest->fd, SHUT_RDWR);
+}
+
 /* libmicrohttpd calls it with the headers, once more for the request, and after each time that it was suspended. */
 static enum MHD_Result http_take_request(void *arg, struct MHD_Connection *c, const char *url, const char *method,
 					 const char *version, const char *upload, size_t *upload_size, void **state)
@@ -279,6 +348,7 @@ static enum MHD_Result http_take_request(void *arg, struct MHD_Connection *c, co
 			return MHD_NO;
 		*q = (struct http_request){ .http = arg, .connection = c };
 		*state = q;
+		http_last(q, false);
 		return MHD_YES;
 	}
 	if (*upload_size) { /* nothing is taken from a client */
@@ -302,6 +372,8 @@ static void http_end_request(void *arg, struct MHD_Connection *c, void **state, 
 	(void)arg;
 	(void)c;
 	(void)why;
+	if (q)
+		http_last(q, false);
 	if (q && q->state_free)
 		q->state_free(q->state);
 	mem_free(q);
@@ -324,8 +396,9 @@ static int http_start(struct http *h, struct err *e)
 		fd < 0 ?
 			NULL :
 			h->lib.start_daemon(flags, 0, NULL, NULL, http_take_request, h, MHD_OPTION_LISTEN_SOCKET, fd,
-					    MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS, MHD_OPTION_NOTIFY_COMPLETED,
-					    http_end_request, h, MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S,
+					    MHD_OPTION_CONNECTION_LIMIT, HTTP_CONNECTIONS, MHD_OPTION_NOTIFY_COMPLETED,
+					    http_end_request, h, MHD_OPTION_NOTIFY_CONNECTION, http_note_connection, h,
+					    MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S,
 					    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
 					    MHD_OPTION_ARRAY, h->web.cert ? tls : tls + COUNT(tls) - 1, MHD_OPTION_END);
 	if (h->daemon)
@@ -424,8 +497,10 @@ int http_wait_ms(const struct http *h)
 
 void http_run(struct http *h)
 {
-	if (h->daemon)
-		(void)h->lib.run(h->daemon);
+	if (!h->daemon)
+		return;
+	(void)h->lib.run(h->daemon);
+	http_bound_connections(h);
 }
 
 uint16_t http_port(const struct http *h)

@@ -28,6 +28,13 @@ struct http_library {
 #undef X
 };
 
+#define HTTP_CONNECTIONS 256u
+struct http_connection {
+	bool is_open;
+	bool lasts; /* its request takes its time by design: a page that is open, a profile that is taken */
+	int fd;
+	uint64_t since_ns; /* when its request began, or could have begun */
+};
 struct http {
 	struct http_library lib;
 	struct MHD_Daemon *daemon;
@@ -35,6 +42,8 @@ struct http {
 	struct web web;
 	int listener; /* the daemon has a copy, so that it can be started again */
 	uint16_t port;
+	struct http_connection connection[HTTP_CONNECTIONS];
+	uint32_t nconnections;
 };
 
 /* From its headers to the last byte of its answer, or until the client goes away. */
@@ -44,6 +53,8 @@ struct http_request {
 	void *state; /* the path's own, NULL at first; state_free, if set, gets it when the request is over, however it ends */
 	void (*state_free)(void *state);
 };
+/* From now on the request may take as long as it likes, or as long as others. */
+void http_last(struct http_request *q, bool lasts);
 /* The query's value of this name; NULL: it has none. */
 const char *http_query(const struct http_request *q, const char *name);
 /* Sends body, which is freed. policy: the Content-Security-Policy; NULL: nothing may be loaded, as fits all but a page. */

@@ -250,6 +250,7 @@ enum MHD_Result http_get_live(struct http_request *q)
 		return MHD_NO;
 	}
 	l->client[i] = c;
+	http_last(q, true);
 	return http_send(q, MHD_HTTP_OK, "text/event-stream", NULL, r);
 }
 

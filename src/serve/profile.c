@@ -192,6 +192,7 @@ static enum MHD_Result profile_end(struct http_request *q, bool pprof)
 	struct an_flame f = { 0 };
 	enum MHD_Result result;
 
+	http_last(q, false);
 	for (uint32_t i = 0; i < s->nprograms; i++)
 		if (!strcmp(s->program[i]->name, w->program))
 			p = s->program[i];
@@ -233,6 +234,7 @@ static enum MHD_Result profile_wait(struct http_request *q, struct program *p, u
 		return http_say(q, MHD_HTTP_INTERNAL_SERVER_ERROR, "failed to read the program's aggregations");
 	s->profiles->waiting[i] = w;
 	w->suspended = true;
+	http_last(q, true);
 	q->http->lib.suspend_connection(q->connection);
 	return MHD_YES;
 }

@@ -1,0 +1,194 @@
+/* Tests of http.c: how long a client may hold a place. Time is the test's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "serve/http_test_int.h"
+
+#define SECOND UINT64_C(1000000000)
+#define TURNS 64
+
+static void http_work(struct http_tested *t)
+{
+	for (int turn = 0; turn < TURNS; turn++)
+		http_run(t->s->http);
+}
+
+static int http_test_open(void **state)
+{
+	static struct http_tested t;
+
+	*state = &t;
+	return tested_open(&t, "test");
+}
+
+static int http_test_close(void **state)
+{
+	tested_close(*state);
+	return 0;
+}
+
+static int client_say(const struct http_tested *t, const char *words)
+{
+	const int fd = tested_connect(t);
+
+	assert_true(fd >= 0);
+	assert_int_equal(send(fd, words, strlen(words), MSG_NOSIGNAL), strlen(words));
+	return fd;
+}
+
+/* Whether the service has ended this client: what it said before that is dropped. */
+static bool client_is_gone(int fd)
+{
+	char bytes[4096];
+	ssize_t n;
+
+	while ((n = recv(fd, bytes, sizeof(bytes), 0)) > 0)
+		;
+	return n == 0;
+}
+
+static const char honest[] = "GET /help HTTP/1.1\r\nHost: x\r\n\r\n", half[] = "GET /help HTTP/1.1\r\nHost: ";
+
+static bool client_is_answered(int fd)
+{
+	char bytes[16] = "";
+
+	return recv(fd, bytes, sizeof(bytes) - 1, 0) == 15 && !memcmp(bytes, "HTTP/1.1 200 OK", 15);
+}
+
+static void a_client_that_drips_has_half_a_minute_in_all(void **state)
+{
+	struct http_tested *t = *state;
+	const int fd = client_say(t, half);
+
+	for (int turn = 0; turn < 5; turn++) {
+		http_work(t);
+		assert_false(client_is_gone(fd));
+		t->now_ns += 5 * SECOND;
+		assert_int_equal(send(fd, "x", 1, MSG_NOSIGNAL), 1);
+	}
+	http_work(t);
+	assert_false(client_is_gone(fd));
+	t->now_ns += 6 * SECOND;
+	http_work(t);
+	assert_true(client_is_gone(fd));
+	close(fd);
+}
+
+/* Asks for more than its socket takes, and reads none of it. */
+static void a_client_that_does_not_read_has_half_a_minute_in_all(void **state)
+{
+	static const char page[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+	struct http_tested *t = *state;
+	const int fd = client_say(t, page);
+
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(send(fd, page, sizeof(page) - 1, MSG_NOSIGNAL), sizeof(page) - 1);
+	http_work(t);
+	t->now_ns += 29 * SECOND;
+	http_work(t);
+	assert_int_equal(t->s->http->nconnections, 1);
+	t->now_ns += 2 * SECOND;
+	http_work(t);
+	assert_int_equal(t->s->http->nconnections, 0);
+	close(fd);
+}
+
+/* Each request has its own time. */
+static void a_client_that_asks_again_and_again_stays(void **state)
+{
+	struct http_tested *t = *state;
+	const int fd = client_say(t, honest);
+
+	for (int i = 0; i < 10; i++) {
+		http_work(t);
+		assert_true(client_is_answered(fd));
+		assert_false(client_is_gone(fd));
+		t->now_ns += 25 * SECOND;
+		assert_int_equal(send(fd, honest, sizeof(honest) - 1, MSG_NOSIGNAL), sizeof(honest) - 1);
+	}
+	close(fd);
+	http_work(t);
+}
+
+static void a_page_stays_open(void **state)
+{
+	struct http_tested *t = *state;
+	const int fd = client_say(t, "GET /live HTTP/1.1\r\nHost: x\r\n\r\n");
+
+	http_work(t);
+	for (int i = 0; i < 10; i++) {
+		t->now_ns += 25 * SECOND;
+		(void)live_work(t->s->live, t->now_ns);
+		http_work(t);
+		assert_false(client_is_gone(fd));
+	}
+	close(fd);
+	(void)live_work(t->s->live, t->now_ns += SECOND);
+	http_work(t);
+	(void)live_work(t->s->live, t->now_ns += SECOND);
+	http_work(t);
+	assert_int_equal(t->s->http->nconnections, 0);
+}
+
+static void a_clock_that_is_set_back_ends_nobody(void **state)
+{
+	struct http_tested *t = *state;
+	const int fd = client_say(t, half);
+
+	http_work(t);
+	t->now_ns -= 3600 * SECOND;
+	http_work(t);
+	assert_false(client_is_gone(fd));
+	t->now_ns += 31 * SECOND;
+	http_work(t);
+	assert_true(client_is_gone(fd));
+	close(fd);
+}
+
+/* 1,000 half requests stand in line before an honest one: those that have a place lose it, one after the other. */
+static void whoever_asks_is_answered_however_many_only_hold_a_place(void **state)
+{
+	struct http_tested *t = *state;
+	int fd[1000], asks, turn = 0;
+
+	for (size_t i = 0; i < COUNT(fd); i++) {
+		fd[i] = client_say(t, half);
+		http_run(t->s->http);
+	}
+	http_work(t);
+	assert_int_equal(t->s->http->nconnections, HTTP_CONNECTIONS);
+	asks = client_say(t, honest);
+	http_work(t);
+	assert_false(client_is_answered(asks)); /* as yet it stands in line */
+	while (!client_is_answered(asks) && turn++ < 10 * (int)COUNT(fd)) {
+		t->now_ns += SECOND / 100;
+		for (int i = 0; i < 4; i++)
+			http_run(t->s->http);
+	}
+	assert_true(turn < (int)COUNT(fd) + 200); /* a turn for each that came before, and their second */
+	for (size_t i = 0; i < COUNT(fd); i++)
+		close(fd[i]);
+	close(asks);
+	http_work(t);
+	for (int i = 0; i < 100; i++)
+		http_work(t);
+	assert_int_equal(t->s->http->nconnections, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_client_that_drips_has_half_a_minute_in_all),
+		cmocka_unit_test(a_client_that_does_not_read_has_half_a_minute_in_all),
+		cmocka_unit_test(a_client_that_asks_again_and_again_stays),
+		cmocka_unit_test(a_page_stays_open),
+		cmocka_unit_test(a_clock_that_is_set_back_ends_nobody),
+		cmocka_unit_test(whoever_asks_is_answered_however_many_only_hold_a_place),
+	};
+
+	return cmocka_run_group_tests(tests, http_test_open, http_test_close);
+}
