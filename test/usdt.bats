@@ -350,6 +350,45 @@ $((55 + 210 + 15 + 28))
 7"
 }
 
+@test "programs on an overlay, on a mount whose name has blanks, and in a pid namespace of their own are told" {
+  needs_programs_told
+  build -O2
+  mkdir low up work merged up2 work2 merged2 'a mount'
+  cat >mounts.sh <<'S'
+set -e
+cp "$1" low/lower
+mount -t overlay overlay -o "lowerdir=$PWD/low,upperdir=$PWD/up,workdir=$PWD/work" merged
+mount -t overlay overlay -o "lowerdir=$PWD/low,upperdir=$PWD/up2,workdir=$PWD/work2" merged2
+mount -t tmpfs tmpfs 'a mount'
+cp "$1" merged/upper && cp "$1" 'a mount/blank'
+S
+  unshare -m sh mounts.sh "$APP" 2>/dev/null || skip "no overlay can be mounted here"
+  printf '%s\n' "merged/lower 3" "merged2/lower 7" "merged/upper 4" "'a mount/blank' 5" "unshare -pf $APP 6" >go.sh
+  run unshare -m sh -c 'sh mounts.sh "$1" && exec "$0" trace -q -Z -x aggsortkey -c "sh go.sh" -n "$2" -n "$3"' "$TALLY" "$APP" \
+    'int wrong; myapp*:::request-start { @[probemod] = count(); wrong += probeprov != strjoin("myapp", lltostr(pid)); }' 'END { printa("%s %@d\n", @); printf("%d\n", wrong); }'
+  said 0 "3 requests
+7 requests
+4 requests
+5 requests
+6 requests
+app 6
+blank 5
+lower 10
+upper 4
+0"
+}
+
+@test "a file system that is mounted later is watched, too" {
+  needs_programs_told
+  build -O2
+  mkdir later
+  unshare -m mount -t tmpfs tmpfs later 2>/dev/null || skip "nothing can be mounted here"
+  # The kernel tells of a mount, and waits for nobody: the program is begun until it fires.
+  printf '%s\n' 'mount -t tmpfs tmpfs later' "cp $APP later/late" 'for i in $(seq 5000); do later/late 2 >/dev/null; done' >go.sh
+  run timeout 100 unshare -m "$TALLY" trace -q -Z -c 'sh go.sh' -n 'myapp*:::request-start /probemod == "late"/ { printf("fired\n"); exit(0); }'
+  said 0 "fired"
+}
+
 @test "who waits for programs holds none of them up when it is stopped or killed" {
   needs_programs_told
   build -O2

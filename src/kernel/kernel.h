@@ -296,9 +296,12 @@ struct k_file_state {
 /* Which file it is, and with which contents. */
 struct k_file_id {
 	uint64_t dev, inode;
-	int64_t size, mtime_ns;
+	int64_t size, mtime_ns, ctime_ns;
+	bool is_overlay; /* one file of a layer has another number in each overlay */
 };
-bool k_file_id(int fd, struct k_file_id *ret);      /* false: it can't be asked; then all is 0 */
+bool k_file_id(int fd, struct k_file_id *ret); /* false: it can't be asked; then all is 0 */
+/* Whether both are one file to the kernel's probes, which know the layer's. */
+bool k_file_is_same(const struct k_file_id *a, const struct k_file_id *b);
 bool k_file_look(int fd, struct k_file_state *ret); /* false: it can't be asked */
 /* Effective user id of a process. False: there is no such process. */
 bool k_task_user(uint32_t pid, uint32_t *uid);

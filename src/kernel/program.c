@@ -10,15 +10,22 @@
  * wait for a terminal; then a program begins without its probes.  When we end, by whatever, the pipe ends, and so does the listener;
  * when the listener ends, the kernel lets go on whoever waits.
  *
- * A file system that is mounted later is not watched.
+ * A file system that is mounted later is watched as soon as the kernel has told of that; a program that begins before that begins without its
+ * probes.  The path of a mount may lead over a server that does not answer, and the listener must not wait for it: so a second process
+ * follows the mounts.  It ends with the listener, since the kernel holds whoever waits as long as anybody has the listener's file.  What is mounted in another mount
+ * namespace alone is not watched.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/fanotify.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "kernel/kernel_int.h"
@@ -74,13 +81,69 @@ static bool program_answer(struct run_programs *p, int from, const struct fanoti
 	return write(p->listen, &go_on, sizeof(go_on)) == sizeof(go_on) && fate != NOBODY_THERE;
 }
 
+/* "\\040" of mountinfo is a blank, and so on. */
+static void mount_path_decode(char *path)
+{
+	char *to = path;
+
+	for (const char *p = path; *p; to++) {
+		unsigned byte;
+
+		if (*p == '\\' && sscanf(p, "\\%3o", &byte) == 1 && strlen(p) >= 4) {
+			*to = (char)byte;
+			p += 4;
+		} else {
+			*to = *p++;
+		}
+	}
+	*to = '\0';
+}
+
+/* Marks what is mounted; how many file systems that were. */
+static uint32_t programs_mark(int listen)
+{
+	FILE *f = fopen(MOUNTS, "re");
+	char line[4096 + 512], path[4096];
+	uint32_t n = 0;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%*s %*s %*s %*s %4095s", path) != 1)
+			continue;
+		mount_path_decode(path);
+		n += fanotify_mark(listen, FAN_MARK_ADD | FAN_MARK_FILESYSTEM, FAN_OPEN_EXEC_PERM, AT_FDCWD, path) == 0;
+	}
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* A file of mountinfo is told of each change by POLLPRI (proc_pid_mountinfo(5)). */
+static void mounts_follow(int listen, int listener)
+{
+	struct pollfd mounts = { .fd = open(MOUNTS, O_RDONLY | O_CLOEXEC), .events = POLLPRI };
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != listener)
+		_exit(0);
+	do
+		(void)programs_mark(listen);
+	while (poll(&mounts, 1, -1) > 0 || errno == EINTR);
+	_exit(0);
+}
+
 static void programs_listen(void *arg, int from)
 {
 	struct run_programs *p = arg;
 	struct pollfd in[2] = { { .fd = p->listen, .events = POLLIN }, { .fd = from, .events = POLLIN } };
 	struct fanotify_event_metadata ev[64];
+	const int self = getpid();
 	bool go_on = true;
 
+	if (fork() == 0) {
+		close(from);
+		close(p->tell[1]);
+		mounts_follow(p->listen, self);
+	}
 	while (go_on) {
 		ssize_t n = 0;
 		uint32_t late;
@@ -101,22 +164,6 @@ static void programs_listen(void *arg, int from)
 }
 
 /* ---- ours ------------------------------------------------------------------------------- */
-
-/* Marks what is mounted; how many file systems that were. */
-static uint32_t programs_mark(int listen)
-{
-	FILE *f = fopen(MOUNTS, "re");
-	char line[4096 + 512], path[4096];
-	uint32_t n = 0;
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%*s %*s %*s %*s %4095s", path) == 1 &&
-		    fanotify_mark(listen, FAN_MARK_ADD | FAN_MARK_FILESYSTEM, FAN_OPEN_EXEC_PERM, AT_FDCWD, path) == 0)
-			n++;
-	if (f)
-		fclose(f);
-	return n;
-}
 
 int k_programs_watch(struct k_run *k, bool (*wanted)(void *arg, int fd), void *arg, struct err *e)
 {
@@ -198,6 +245,7 @@ void k_program_go_on(struct k_run *k, const struct k_program *program)
 
 bool k_file_id(int fd, struct k_file_id *ret)
 {
+	struct statfs fs;
 	struct stat st;
 
 	*ret = (struct k_file_id){ 0 };
@@ -206,6 +254,15 @@ bool k_file_id(int fd, struct k_file_id *ret)
 	*ret = (struct k_file_id){ .dev = st.st_dev,
 				   .inode = st.st_ino,
 				   .size = st.st_size,
-				   .mtime_ns = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec };
+				   .mtime_ns = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec,
+				   .ctime_ns = st.st_ctim.tv_sec * INT64_C(1000000000) + st.st_ctim.tv_nsec,
+				   .is_overlay = fstatfs(fd, &fs) == 0 && fs.f_type == OVERLAYFS_SUPER_MAGIC };
 	return true;
+}
+
+/* An overlay tells times and size of the layer's file, and not which that is. The kernel sets the time of the last change, and nobody else. */
+bool k_file_is_same(const struct k_file_id *a, const struct k_file_id *b)
+{
+	return (a->dev == b->dev && a->inode == b->inode) || ((a->is_overlay || b->is_overlay) && a->size == b->size &&
+							      a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns);
 }

@@ -95,7 +95,7 @@ bool user_file_open(struct user_file *f, uint32_t pid);
 void user_file_close(struct user_file *f);
 static inline bool user_file_is_same(const struct user_file *a, const struct user_file *b)
 {
-	return a->id.dev == b->id.dev && a->id.inode == b->id.inode;
+	return k_file_is_same(&a->id, &b->id);
 }
 /* Whether a file that the process maps later may be meant: any of a pattern, or one that is not there. */
 bool user_may_come(const struct user_process *p, const struct d_probedesc *d);
