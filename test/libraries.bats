@@ -108,7 +108,8 @@ BEGIN { exit(0); }"
   needs_bpf
   [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
   for m in tcpinfo_t:tcphdr:tcp_flags tcpsinfo_t:tcp_sock:tcps_cwnd udpinfo_t:udphdr:udp_sport ipv4info_t:iphdr:ipv4_protostr \
-    ipv6info_t:ipv6hdr:ipv6_flow ipinfo_t:iphdr:ip_plength conninfo_t:sock:ci_protocol csinfo_t:sock:cs_pid pktinfo_t:sk_buff:pkt_addr; do
+    ipv6info_t:ipv6hdr:ipv6_flow ipinfo_t:iphdr:ip_plength conninfo_t:sock:ci_protocol csinfo_t:sock:cs_pid pktinfo_t:sk_buff:pkt_addr \
+    bufinfo_t:bio:b_{resid,iosize,iodone} bufinfo_t:request:b_iodone devinfo_t:block_device:dev_{name,pathname}; do
     IFS=: read -r to from member <<<"$m"
     run "$TALLY" trace -en "BEGIN { trace(xlate < $to > ((struct $from *)0).$member); }"
     said 0 ""
