@@ -212,6 +212,8 @@ dtrace_options="aggpercpu aggrate=1s aggsize=8k aggsortkey aggsortkeypos=0 aggso
 }
 
 @test "an option that changes what is printed and is not there says so, in each way to set it" {
+  run vm -x oformat=json -n BEGIN
+  said 2 "tally: failed to set -x oformat: not supported: --json, and the suffix of the file of -o, say what form answers have"
   run vm -x aggpack -n BEGIN
   said 2 "tally: failed to set -x aggpack: not supported: a histogram has a line for each of its values"
   run vm -n '#pragma D option agghist
@@ -223,14 +225,18 @@ BEGIN { exit(0); }'
 
 @test "a value that is no number is told apart from one out of range" {
   local row
-  for row in "strsize=abc:a number of bytes (512, 8k, 4m, 1g), not 'abc'" "strsize=1:2 to 4096 bytes" "bufsize=-1:1 to 1099511627776 bytes" \
-    "bufsize=1x:a number of bytes (512, 8k, 4m, 1g), not '1x'" "switchrate=soon:a time (50ms, 1s) or a rate (10hz), not 'soon'" \
+  for row in "strsize=abc:a number of bytes (512, 8k, 4m, 1g, 1t), not 'abc'" "strsize=1:2 to 4096 bytes" "bufsize=-1:1 to 1099511627776 bytes" \
+    "bufsize=1x:a number of bytes (512, 8k, 4m, 1g, 1t), not '1x'" "switchrate=soon:a time (50ms, 1s) or a rate (10hz), not 'soon'" \
     "nspec=many:a number, not 'many'" "stackframes=99999999999999999999:1 to 4294967295" "bufpolicy=rnig:ring, fill or switch" "stdc=x:a, c, s or t" \
     "setenv=A:NAME=VALUE" "unsetenv=A=b:NAME"; do
     run vm -x "${row%%:*}" -n BEGIN
     said 2 "tally: failed to set -x ${row%%=*}: Invalid value for specified option
 tally: option ${row%%=*} takes ${row#*:}"
   done
+  run vm -e -x specsize=1T -x dynvarsize=1t -n BEGIN
+  said 0 ""
+  run vm -e -x specsize=2t -n BEGIN
+  has "option specsize takes 0 to 1099511627776 bytes"
 }
 
 @test "setenv and unsetenv change the environment of the command of -c" {

@@ -25,24 +25,26 @@ static const struct opt_row {
 static const struct unit {
 	const char *name;
 	uint64_t factor;
-} size_units[] = { { "", 1 }, { "b", 1 }, { "k", 1u << 10 }, { "m", 1u << 20 }, { "g", 1u << 30 } }, time_units[] = {
-	{ "ns", 1 },
-	{ "nsec", 1 },
-	{ "us", 1000 },
-	{ "usec", 1000 },
-	{ "ms", 1000000 },
-	{ "msec", 1000000 },
-	{ "s", 1000000000 },
-	{ "sec", 1000000000 },
-	{ "m", 60000000000 },
-	{ "min", 60000000000 },
-	{ "h", 3600000000000 },
-	{ "hour", 3600000000000 },
-	{ "d", 86400000000000 },
-	{ "day", 86400000000000 },
-	{ "hz", 0 },
-	{ "", 0 },
-};
+} size_units
+	[] = { { "", 1 }, { "b", 1 }, { "k", 1u << 10 }, { "m", 1u << 20 }, { "g", 1u << 30 }, { "t", 1ull << 40 } },
+	time_units[] = {
+		{ "ns", 1 },
+		{ "nsec", 1 },
+		{ "us", 1000 },
+		{ "usec", 1000 },
+		{ "ms", 1000000 },
+		{ "msec", 1000000 },
+		{ "s", 1000000000 },
+		{ "sec", 1000000000 },
+		{ "m", 60000000000 },
+		{ "min", 60000000000 },
+		{ "h", 3600000000000 },
+		{ "hour", 3600000000000 },
+		{ "d", 86400000000000 },
+		{ "day", 86400000000000 },
+		{ "hz", 0 },
+		{ "", 0 },
+	};
 
 /* Digits and a unit. */
 static bool split_value(const char *s, uint64_t *n, const char **unit)
@@ -221,7 +223,7 @@ static int option_refuse_value(const struct opt_row *r, const char *value, struc
 		err_set(why, TALLY_EINVAL, "option %s takes no value, or 0, 1, no, yes, off, on", r->name);
 	else if (!option_has_number(r, value))
 		err_set(why, TALLY_EINVAL, "option %s takes %s, not '%.60s'", r->name,
-			r->type == OT_SIZE ? "a number of bytes (512, 8k, 4m, 1g)" :
+			r->type == OT_SIZE ? "a number of bytes (512, 8k, 4m, 1g, 1t)" :
 			r->type == OT_TIME ? "a time (50ms, 1s) or a rate (10hz)" :
 					     "a number",
 			value);
