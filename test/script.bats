@@ -255,6 +255,16 @@ tally: option ${row%%=*} takes ${row#*:}"
   said 0 "x"
 }
 
+@test "a chain of 200 conditions has one value; more values at once than there is room for are refused with what to do" {
+  local chain="" sum="x" i
+  for i in $(seq 0 199); do chain+="x == $i ? $((i * 3)) : "; done
+  run vm -qn "BEGIN { x = 150; y = $chain -1; x = 200; z = $chain -1; printf(\"%d %d\", y, z); exit(0); }"
+  said 0 "450 -1"
+  for i in $(seq 200); do sum="x + ($sum)"; done
+  run vm -qn "BEGIN { x = 1; y = $sum; exit(0); }"
+  said 3 "tally: line 1: this clause has too many values alive at once: assign parts of its expressions to variables first"
+}
+
 @test "-C takes a C header that defines inline functions" {
   command -v cpp >/dev/null || skip "no cpp"
   cd "$BATS_TEST_TMPDIR"

@@ -101,7 +101,10 @@ int cg_alloc(struct cg *g, const struct d_clause *c, struct cg_reg *reg, uint32_
 	if (rc == -TALLY_ENOMEM)
 		rc = cg_oom(g);
 	else if (rc < 0)
-		rc = cg_fail(g, TALLY_ENOTSUP, "line %u: this clause has too many values alive at once", c->line);
+		rc = cg_fail(g, TALLY_ENOTSUP,
+			     "line %u: this clause has too many values alive at once: "
+			     "assign parts of its expressions to variables first",
+			     c->line);
 	if (s.nslots > *spills)
 		*spills = s.nslots;
 	mem_free(s.slot_until);

@@ -184,17 +184,22 @@ static ir_reg value_incdec(struct lw *l, const struct d_node *n)
 	return n->pre ? new : old;
 }
 
+/* A chain a ? b : c ? d : e has one result: with one for each of its links a long chain would keep as many values alive. */
 static ir_reg value_cond(struct lw *l, const struct d_node *n)
 {
 	ir_reg d = lw_reg(l), v;
-	uint32_t other = lw_label(l), end = lw_label(l);
+	uint32_t end = lw_label(l);
 
-	lw_jump(l, n->a, false, other);
-	v = lw_value(l, n->b);
-	lw_move_to(l, d, v);
-	lw_jmp(l, end);
-	lw_put(l, other);
-	v = lw_value(l, n->c);
+	for (; n->kind == N_COND; n = n->c) {
+		uint32_t other = lw_label(l);
+
+		lw_jump(l, n->a, false, other);
+		v = lw_value(l, n->b);
+		lw_move_to(l, d, v);
+		lw_jmp(l, end);
+		lw_put(l, other);
+	}
+	v = lw_value(l, n);
 	lw_move_to(l, d, v);
 	lw_put(l, end);
 	return d;
