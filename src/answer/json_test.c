@@ -109,7 +109,7 @@ static void folded_stacks_start_with_who_and_end_in_the_kernel(void **state)
 	};
 	const struct an_agg a = { .name = "", .fn = AGG_COUNT, .row = rows, .nrows = COUNT(rows) };
 	ASSERT_FOLDED(&a, "idle 2\n"
-			  "my:sh?;7;a.out`main+0x4;a.out`leaf;vmlinux`do_fault:x;vmlinux`clear_page+0x1 12\n"
+			  "my:sh?;7;a.out`main+0x4;a.out`leaf;vmlinux`do_fault:x_[k];vmlinux`clear_page+0x1_[k] 12\n"
 			  "vmlinux`f;0x10 1\n");
 }
 
