@@ -21,7 +21,7 @@ if [ "${1:-}" = -c ]; then
 fi
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || { echo "picture.sh: no Chromium" >&2; exit 3; }
 # Some of its parts: the two pictures over time.
-shown=$(sed -n '/^<section id="s/{s/.*id="\(s[0-9]*\)".*/\1/;h;}; /^<h2>Over time<\|^<h2>Latency over time</{g;s/.*/:not(#&)/;p;}' "$dir/nvme.html" | tr -d '\n')
+shown=$(sed -n '/^<section id="s/{s/.*id="\(s[0-9]*\)".*/\1/;h;}; /^<h2>Over time\|^<h2>Latency over time/{g;s/.*/:not(#&)/;p;}' "$dir/nvme.html" | tr -d '\n')
 sed "s|</head>|<style>section$shown { display: none }</style></head>|" "$dir/nvme.html" >"$dir/some.html"
 timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-background-networking --user-data-dir="$dir/profile" --hide-scrollbars \
   --virtual-time-budget=5000 --window-size=1000,890 --screenshot="$dir/report.png" "file://$dir/some.html" >"$dir/said" 2>&1 && [ -s "$dir/report.png" ] ||
