@@ -821,6 +821,62 @@ $both"
   [[ $output == *'"span_at_least":true'*'"sparse":true'* ]]
 }
 
+# recorded FILE LOAD FILTER TYPE DIRECTION FORMAT, of the same seed
+recorded() {
+  "$TALLY" record --on "kunpeng,load=$2,seed=5" --duration 8 -o "$1" -e "hisi_ptt0_2/filter=$3,type=$4,direction=$5,format=$6/" 2>/dev/null
+}
+
+# The truth has 32 bits of time: 8DW traces of the same packets.  Truth and judgement: lib/ptt_truth.py.
+@test "an average of outstanding requests was 14 times too high where 11 bits of time hid pauses, and a host's reads were duplicates" {
+  command -v python3 >/dev/null || skip "no python3 to count the packets"
+  cd "$BATS_TEST_TMPDIR"
+  for load in mixed nvme contended faulty nic; do
+    for port in 00:10.0 00:11.0; do
+      [ $load$port != faulty00:11.0 ] || continue # there devices talk to each other
+      recorded seen $load $port 7 2 0
+      recorded in $load $port 7 2 1
+      for type in 1 2 4; do recorded out$type $load $port $type 1 1; done
+      "$TALLY" report --json --top=100000 seen >report
+      for trace in in out1 out2 out4; do "$TALLY" export -o $trace.csv $trace 2>/dev/null || : >$trace.csv; done
+      python3 "$BATS_TEST_DIRNAME/lib/ptt_truth.py" report in out1 out2 out4 || { echo "of $load at $port"; return 1; }
+    done
+  done
+}
+
+@test "where nothing could be answered outstanding requests were unknown here and none there" {
+  recorded "$BATS_TEST_TMPDIR/t" p2p 00:10.0 7 2 0
+  "$TALLY" report --json "$BATS_TEST_TMPDIR/t" >"$BATS_TEST_TMPDIR/json"
+  [ "$(grep -o '"outstanding_[a-z]*":[^,}]*' "$BATS_TEST_TMPDIR/json" | grep -vc ':null')" -eq 0 ]
+  [ "$(grep -c '"outstanding_mean":null,"outstanding_peak":null' "$BATS_TEST_TMPDIR/json")" -eq 2 ] # the summary, the device
+  ! grep -q '"name":"outstanding_' "$BATS_TEST_TMPDIR/json" || false
+  "$TALLY" report "$BATS_TEST_TMPDIR/t" >"$BATS_TEST_TMPDIR/text"
+  [ "$(grep -cE '^  outstanding, (mean|peak) +-$' "$BATS_TEST_TMPDIR/text")" -eq 2 ]
+}
+
+@test "a comparison told rates of traces whose times had lost whole turns as if they were known, and latencies as if they were exact" {
+  cd "$BATS_TEST_TMPDIR"
+  for load in mixed contended full; do recorded $load $load 00:10.0 7 2 0; done
+  "$TALLY" report --json --top=1000 mixed contended >sparse
+  ! grep -qE '"unit":"per 1000 ticks"|"what":"outstanding requests, mean"' sparse || false
+  grep -q '"cannot_tell","about":"time".*rates and outstanding requests on average are not compared' sparse
+  grep '"what":"latency mean"' sparse | grep -q '"at_least":\["a","b"\],"approximate":\["change"\]'
+  grep -q 'Records of A are sparse' sparse
+  "$TALLY" report --json contended >dense
+  ! grep -q '"sparse"' dense || false
+  "$TALLY" report --json --top=1000 contended full >rates
+  grep '"what":"packets"' rates | grep -q '"at_most":\["a","b"\],"approximate":\["change"\]'
+  "$TALLY" report --top=1000 contended full | grep -qE '^  packets +<= [0-9.,]+ +<= [0-9.,]+ +~ '
+}
+
+@test "reads of a requester were of memory by their name, and of configuration too by their number" {
+  recorded "$BATS_TEST_TMPDIR/t" mixed 00:10.0 7 2 0
+  reads=$("$TALLY" dump --filter 'requester == 0x80 && (type_index == 0 || type_index == 1)' "$BATS_TEST_TMPDIR/t" 2>/dev/null | tail -n +2 | wc -l)
+  config=$("$TALLY" dump -x , "$BATS_TEST_TMPDIR/t" 2>/dev/null | grep -c CfgRd)
+  row=$("$TALLY" report --json "$BATS_TEST_TMPDIR/t" | grep '"type":"requester","requester":"00:10.0"')
+  [[ $row == *"\"reads\":$((reads + config)),"*"\"config\":$config"* && $config -gt 0 && $reads -gt 0 ]]
+  "$TALLY" report "$BATS_TEST_TMPDIR/t" | grep -A40 '^By requester' | tr -s '\n ' ' ' | grep -q 'Reads and writes are those of memory, I/O and configuration'
+}
+
 @test "writes that may be counted twice were marked in the requesters' table alone" {
   "$TALLY" record --on kunpeng,load=p2p,seed=1 --duration 5 -o "$BATS_TEST_TMPDIR/t" -e hisi_ptt0_2/filter=0x80004,type=7,direction=2,format=0/ 2>/dev/null
   run "$TALLY" report "$BATS_TEST_TMPDIR/t"

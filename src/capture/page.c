@@ -112,11 +112,12 @@ static struct an_cell page_cell_mean(const struct ptt_report *r, bool known, boo
 			       known ? AN_D(page_share(ticks, span)) : AN_NONE);
 }
 
-static struct an_cell page_cell_peak(const struct ptt_report *r, bool known, uint64_t peak)
+static struct an_cell page_cell_peak(const struct ptt_report *r, bool known, bool at_least, uint64_t peak)
 {
 	struct an_cell c = page_cell_time(known, peak);
 
 	c.at_most = known && r->peak_is_bound;
+	c.at_least = known && at_least;
 	return page_cell_about(r->may_miss, c);
 }
 
@@ -295,7 +296,7 @@ static void page_add_summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "outstanding_mean", "outstanding, mean", AN_NUMBER,
 		page_cell_mean(r, r->mean_known, r->span_at_least, r->outstanding_ticks, r->outstanding_span));
 	an_fact(p, f, "outstanding_peak", "outstanding, peak", AN_COUNT,
-		page_cell_peak(r, r->peak_known, r->outstanding_peak));
+		page_cell_peak(r, r->peak_known, r->peak_at_least, r->outstanding_peak));
 	if (r->time != PTT_TIME_ABS)
 		an_explain(
 			p, f,
@@ -369,7 +370,7 @@ static void page_add_devices(struct an_page *p, const struct ptt_page_in *in)
 			       page_cell_span(d->time_sure, d->span_at_least, d->span), AN_U(d->format),
 			       AN_S(time_text(d->time)), AN_S(time_known(in, d->time_sure)),
 			       page_cell_mean(in->r, d->mean_known, d->span_at_least, d->outstanding_ticks, d->span),
-			       page_cell_peak(in->r, d->peak_known, d->outstanding_peak) });
+			       page_cell_peak(in->r, d->peak_known, d->peak_at_least, d->outstanding_peak) });
 	}
 	cut_short(in, t);
 }
@@ -526,7 +527,7 @@ static void page_add_requesters(struct an_page *p, const struct ptt_page_in *in)
 			       page_cell_pairs(in->r, q->answered),
 			       page_cell_error(in->r, q->unanswered),
 			       page_cell_pairs(in->r, q->failed),
-			       page_cell_peak(in->r, q->peak_known, q->outstanding_peak),
+			       page_cell_peak(in->r, q->peak_known, false, q->outstanding_peak),
 			       page_cell_count(again, false, q->asked_bytes),
 			       AN_U(q->largest_read),
 			       AN_U(q->largest_write),
@@ -804,7 +805,7 @@ static void time_line(struct an_page *p, const struct ptt_page_in *in)
 	static const char *const title[] = { "TLPs", "payload bytes", "non-posted requests", "outstanding, mean",
 					     "outstanding, peak" };
 	const struct ptt_report *r = in->r;
-	bool peaks = false, means = false, hides = false;
+	bool peaks = false, means = false, hides = false, more = false;
 	uint64_t answerable = 0;
 	uint32_t nlines = 0;
 
@@ -812,6 +813,7 @@ static void time_line(struct an_page *p, const struct ptt_page_in *in)
 		peaks |= r->device[i].peak_known;
 		means |= r->device[i].mean_known;
 		hides |= r->device[i].hides_answers;
+		more |= r->device[i].peak_at_least;
 		answerable += r->device[i].answerable;
 	}
 	/* requests are counted when they are matched */
@@ -825,7 +827,7 @@ static void time_line(struct an_page *p, const struct ptt_page_in *in)
 	}
 	for (uint32_t k = 0; k < COUNT(key); k++) {
 		const bool about = k == 3          ? r->may_miss || r->span_at_least || !r->time_sure :
-				   k == 4          ? r->may_miss :
+				   k == 4          ? r->may_miss || more :
 				   k == 2 && hides ? r->may_mispair :
 						     counts_again(r);
 

@@ -54,7 +54,7 @@ struct gap {
 	uint8_t device;
 };
 struct device {
-	uint64_t records, posted, non_posted, completions, span, true_span, pauses, ticks, peak, duplicates,
+	uint64_t records, posted, non_posted, completions, span, true_span, pauses, ticks, peak, true_peak, duplicates,
 		requestless, level_ticks[BINS], level_peak[BINS];
 	struct requester who[WHO];
 	struct completer completer[COMPLETERS];
@@ -187,6 +187,16 @@ static uint64_t device_level(const struct device *d)
 
 	for (uint32_t k = 0; k < WHO; k++)
 		level += d->who[k].heard ? d->who[k].open : 0;
+	return level;
+}
+
+/* Of all whose answers the trace can show. */
+static uint64_t device_true_level(const struct world *w, const struct device *d)
+{
+	uint64_t level = 0;
+
+	for (uint32_t k = 0; k < WHO; k++)
+		level += lacks_answers_to(w, k) ? 0 : d->who[k].open;
 	return level;
 }
 
@@ -393,6 +403,7 @@ static void count_device(struct truth *t, uint32_t device)
 			count_answer(t, device, e, x);
 		level = lacks_answers(w) ? 0 : device_level(d);
 		d->peak = level > d->peak ? level : d->peak;
+		d->true_peak = device_true_level(w, d) > d->true_peak ? device_true_level(w, d) : d->true_peak;
 		level_keep(t, d, since, since, level);
 	}
 	count_rest(t, device);

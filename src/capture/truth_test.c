@@ -73,11 +73,17 @@ static uint64_t sum_who(const struct truth *t, size_t offset)
 }
 #define SUM_WHO(field) sum_who(t, offsetof(struct requester, field))
 
-/* Whether pairs, or what was open, are in doubt for another reason than time. */
+/* Whether records may be missing, for all that matching shows. */
+static bool may_miss(const struct truth *t)
+{
+	return SUM_WHO(given_up) || t->broken ||
+	       (t->last.n && t->oldest / 2 > (uint64_t)rank((struct latencies *)&t->last, 1000));
+}
+
+/* Whether latencies are in doubt for another reason than time. */
 static bool is_in_doubt(const struct truth *t)
 {
-	return SUM_WHO(given_up) || t->broken || (t->gaps && SUM(duplicates)) ||
-	       (t->last.n && t->oldest / 2 > (uint64_t)rank((struct latencies *)&t->last, 1000));
+	return may_miss(t) || (t->gaps && SUM(duplicates));
 }
 
 /* Ticks from the first record of a device, which are a lower bound where time has 11 bits, counts deltas or has gaps. */
@@ -105,16 +111,20 @@ static void want_mean(struct judge *j, bool any, bool longer, double told)
 }
 
 /* A peak of outstanding requests, which of several parts is a bound; any: there are requests that can be answered. */
-static void want_peak(struct judge *j, bool any, uint64_t peak)
+static void want_peak(struct judge *j, bool any, uint64_t peak, uint64_t true_peak)
 {
-	uint64_t got = number_of(j->l.p, "outstanding_peak");
+	const uint64_t got = number_of(j->l.p, "outstanding_peak");
+	const bool least = list_has(j->l.p, "at_least", "outstanding_peak");
 
-	if (j->parts && got >= peak)
-		peak = got;
 	if (!any || lacks_answers(&j->t->w[0]))
 		want_near(&j->l, "outstanding_peak", (double)NAN, 0);
+	else if (j->parts && got >= true_peak)
+		line_want(&j->l, "outstanding_peak", got);
+	else if (least || may_miss(j->t)) /* before a requester is answered for the first time */
+		want_marked(&j->l, "outstanding_peak", (double)peak, 0, least ? MARK_LEAST : MARK_ABOUT,
+			    (double)true_peak);
 	else
-		line_want(&j->l, "outstanding_peak", peak);
+		line_want(&j->l, "outstanding_peak", true_peak);
 }
 
 static double outstanding(const struct device *d)
@@ -172,7 +182,7 @@ static void judge_summary(struct judge *j)
 		line_want(l, "cut", t->cut);
 		line_want(l, "after_gap", t->behind);
 	}
-	if (SUM_WHO(given_up) || t->broken || (t->last.n && t->oldest / 2 > (uint64_t)rank(&t->last, 1000)))
+	if (may_miss(t))
 		line_want(l, "records_may_be_missing", 1);
 	line_want(l, "posted", SUM(posted));
 	line_want(l, "non_posted", SUM(non_posted));
@@ -192,7 +202,7 @@ static void judge_summary(struct judge *j)
 	if (j->sparse && t->ndevices > 1)
 		want_near(l, "outstanding_peak", (double)NAN, 0);
 	else
-		want_peak(j, any, most->peak);
+		want_peak(j, any, most->peak, most->true_peak);
 }
 
 static uint32_t device_of(const char *line)
@@ -215,7 +225,7 @@ static void judge_device(struct judge *j)
 	want_moment(j, "span", device, d->span, d->true_span);
 	line_want(&j->l, "format_dw", j->t->w[0].wide ? 8 : 4);
 	want_mean(j, answerable != 0, is_longer(j->t, device), outstanding(d));
-	want_peak(j, answerable != 0, d->peak);
+	want_peak(j, answerable != 0, d->peak, d->true_peak);
 }
 
 /* Whether the bytes of the record are at that place of the file. */
@@ -305,7 +315,7 @@ static void judge_requester(struct judge *j)
 	line_want(l, "answered", r->answered);
 	line_want(l, "unanswered", r->unanswered);
 	line_want(l, "failed", r->failed);
-	want_peak(j, r->peak && !r->unanswerable, r->peak);
+	want_peak(j, r->peak && !r->unanswerable, r->peak, r->peak);
 	line_want(l, "asked_bytes", r->asked_bytes);
 	line_want(l, "largest_read", r->largest_read);
 	line_want(l, "largest_write", r->largest_write);

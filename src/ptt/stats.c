@@ -68,6 +68,8 @@ void ptt_stats_close(struct ptt_stats *s)
 		return;
 	for (uint32_t i = 0; s->requester && i <= PTT_STATS_ROWS; i++) {
 		mem_free(s->requester[i].latency);
+		if (s->requester[i].unheard)
+			mem_free(s->requester[i].unheard->again);
 		mem_free(s->requester[i].unheard);
 	}
 	for (uint32_t i = 0; s->completer && i <= PTT_STATS_ROWS; i++)
@@ -190,6 +192,15 @@ struct stats_requester *count_record(struct ptt_stats *s, struct stats_device *d
 	return r;
 }
 
+/* Those that its row has: what it asks for, or its payload. */
+static uint64_t bytes_of(enum ptt_kind kind, const struct tlp *t)
+{
+	const uint32_t whole = 4 * t->length_dw;
+
+	return kind == PTT_READ ? whole - ptt_disabled_bytes((uint32_t)t->last_be << 4 | t->first_be, t->length_dw) :
+				  t->bytes;
+}
+
 /* Both records touched the page, so its entry is there unless it was dropped since. */
 static void page_back(struct ptt_stats *s, const struct tlp *t, uint64_t read, uint64_t written)
 {
@@ -213,30 +224,50 @@ static void completion_back(struct ptt_stats *s, const struct tlp *t)
 	s->ends[last ? END_LAST : piece_end(t->lower_address, 4 * t->length_dw)]--;
 }
 
-void count_back(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, const struct tlp *t)
+/* by: 1 or -1 */
+static void count_shift(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, const struct tlp *t,
+			uint64_t by)
 {
 	struct stats_type *y = &s->type[t->type_index];
 	enum ptt_kind kind = (enum ptt_kind)s->kind[t->type_index];
-	struct ptt_bin *b = bin_at(s, d, t->time);
-	uint32_t whole = 4 * t->length_dw, bytes = t->bytes;
+	struct ptt_bin *b = bin_of(s, t->time);
+	uint32_t whole = 4 * t->length_dw;
 
-	if (kind == PTT_READ)
-		bytes = whole - ptt_disabled_bytes((uint32_t)t->last_be << 4 | t->first_be, t->length_dw);
-	d->duplicates++;
-	d->cls[t->class]--;
-	b->tlps--;
-	b->bytes -= whole & s->payload[t->type_index];
-	y->tlps--;
-	y->dws -= t->length_dw;
-	y->relaxed -= t->attr >> 1 & 1;
-	y->bytes -= bytes;
-	s->size[s->size_of[t->type_index]][t->length_dw]--;
-	r->kind[kind]--;
-	r->config -= is_config(t);
+	d->duplicates -= by;
+	d->cls[t->class] += by;
+	b->tlps += by;
+	b->bytes += by * (whole & s->payload[t->type_index]);
+	y->tlps += by;
+	y->dws += by * t->length_dw;
+	y->relaxed += by * (t->attr >> 1 & 1);
+	y->bytes += by * bytes_of(kind, t);
+	s->size[s->size_of[t->type_index]][t->length_dw] += by;
+	r->kind[kind] += by;
+	r->config += by * is_config(t);
 	if (kind == PTT_READ || kind == PTT_WRITE || kind == PTT_COMPLETION)
-		r->bytes[kind] -= bytes;
+		r->bytes[kind] += by * bytes_of(kind, t);
+}
+
+void count_back(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, const struct tlp *t)
+{
+	enum ptt_kind kind = (enum ptt_kind)s->kind[t->type_index];
+	const uint64_t bytes = bytes_of(kind, t);
+
+	count_shift(s, d, r, t, UINT64_MAX);
 	if (kind == PTT_COMPLETION)
 		completion_back(s, t);
 	else if (s->memory[t->type_index])
 		page_back(s, t, kind == PTT_WRITE ? 0 : bytes, kind == PTT_READ ? 0 : bytes);
+}
+
+void count_again(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, const struct tlp *t)
+{
+	enum ptt_kind kind = (enum ptt_kind)s->kind[t->type_index];
+
+	count_shift(s, d, r, t, 1);
+	if (!s->memory[t->type_index])
+		return;
+	struct sketch_entry *e = page_of(s, t);
+	e->sum[PAGE_READ] += kind == PTT_WRITE ? 0 : bytes_of(kind, t);
+	e->sum[PAGE_WRITE] += kind == PTT_READ ? 0 : bytes_of(kind, t);
 }

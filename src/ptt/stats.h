@@ -152,6 +152,7 @@ struct ptt_device_row {
 	uint64_t answerable; /* with matching: its requests that can be answered in this trace */
 	bool mean_known;     /* of its outstanding requests: it has such requests, and is not sparse */
 	bool peak_known;     /* of the same: it has such requests, and hides no answers */
+	bool peak_at_least;  /* before some requesters were answered for the first time more may have been open */
 	uint64_t gaps;       /* places where records are missing: span is at least so long */
 };
 /* A place where records of a device are missing. */
@@ -375,7 +376,7 @@ struct ptt_report {
 	uint64_t requestless;  /* completions whose requests go such a way; in no fault */
 	const struct ptt_hist *latency, *latency_first; /* of those that went well; never NULL */
 	uint32_t outstanding_peak;                      /* of one device, the one with the largest mean */
-	bool mean_known, peak_known;
+	bool mean_known, peak_known, peak_at_least;
 	bool peak_is_bound;
 	uint64_t outstanding_ticks, outstanding_span; /* ticks / span: its mean */
 	/* time line: bins of bin_ticks from time 0 */

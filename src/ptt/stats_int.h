@@ -89,6 +89,7 @@ struct stats_device {
 	struct ptt_clock clock;
 	uint64_t level, level_since; /* outstanding requests, and the time up to which they are in the bins */
 	uint64_t peak, level_ticks;  /* level_ticks: sum over all bins, by finish */
+	uint64_t peak_most; /* while requesters were not answered that were later, no more was open than this */
 	uint64_t cls[4];
 	uint64_t gaps, duplicates;
 	uint64_t strays;              /* records whose Time is out of order */
@@ -108,6 +109,10 @@ struct stats_unheard {
 	uint32_t device;
 	uint64_t level, peak, since, requests;
 	uint64_t oldest; /* at the end: the greatest age of what it has open */
+	/* Requests that were taken for duplicates, and taken back. Nobody's answer proves it so far. The first are kept. */
+	struct tlp *again;
+	uint32_t nagain, capagain;
+	uint64_t more; /* others, which stayed counted */
 	uint64_t ticks[PTT_STATS_BINS], opened[PTT_STATS_BINS];
 	uint32_t fault[PTT_TRACK_BLOCKS]
 		      [PTT_FAULT_EVICTED + 1]; /* of its requests, in blocks of the whole, when it is tracked */
@@ -281,8 +286,9 @@ static inline struct stats_completer *completer_at(struct ptt_stats *s, uint64_t
 /* stats.c.  Everything of a decoded record but the time line, matching and fault_rare().  Returns the row of its
  * requester, NULL when it has none. */
 struct stats_requester *count_record(struct ptt_stats *s, struct stats_device *d, const struct tlp *t);
-/* Takes back what that counted, and the record's part of the time line: it is the duplicate of its packet. */
+/* Takes back what that counted, and the record's part of the time line: it is the duplicate of its packet. And counts it again: it is none. */
 void count_back(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, const struct tlp *t);
+void count_again(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, const struct tlp *t);
 /* stats_cell.c */
 int cells_open(struct ptt_stats *s);
 void cells_near(struct ptt_stats *s, uint32_t device, bool wide);
@@ -290,6 +296,7 @@ uint32_t bank_new(struct ptt_stats *s, uint16_t id); /* 0: there is no room for 
 void cells_settle(struct ptt_stats *s);              /* what cells hold is counted, and they are empty */
 /* stats_time.c */
 struct ptt_bin *bin_find(struct ptt_stats *s, struct stats_device *d, uint64_t time);
+struct ptt_bin *bin_of(struct ptt_stats *s, uint64_t time); /* the device stays in its own */
 static inline struct ptt_bin *bin_at(struct ptt_stats *s, struct stats_device *d, uint64_t time)
 {
 	return time >= d->bin_from && time < d->bin_end ? d->bin : bin_find(s, d, time);
@@ -315,6 +322,8 @@ void level_answered(struct ptt_stats *s, struct stats_device *d, uint64_t asked,
 void unheard_open(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time); /* one more */
 void unheard_close(struct ptt_stats *s, struct stats_requester *r, uint64_t time);                        /* one less */
 void unheard_answered(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time);
+/* A request of it was taken for a duplicate. Returns whether it is to be taken back. */
+bool unheard_duplicate(struct ptt_stats *s, struct stats_requester *r, const struct tlp *t);
 void unheard_settle(struct ptt_stats *s, struct stats_requester *r, uint64_t end); /* brings its bins up to the end */
 void unheard_fold(struct ptt_stats *s, struct stats_requester *r);                 /* its bins become the device's */
 void unheard_merge(struct ptt_stats *s, struct stats_requester *into, struct stats_requester *from);

@@ -109,7 +109,8 @@ const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d
 
 	*second = t->class == TLP_NP && match_duplicate(s->match, key, t);
 	if (*second) {
-		count_back(s, d, r, t);
+		if (r->heard || r->unheard == NULL || unheard_duplicate(s, r, t))
+			count_back(s, d, r, t);
 		return NULL;
 	}
 	if (t->class == TLP_NP) {
@@ -245,12 +246,24 @@ static void settle_unheard(struct ptt_stats *s)
 			unheard_settle(s, &s->requester[i], s->device[s->requester[i].unheard->device].clock.now);
 }
 
+/* A host's requests pass one port, so none was a duplicate: each asked anew with a tag whose answer the trace does not show. Returns
+ * how many. */
+static uint64_t count_all_again(struct ptt_stats *s, struct stats_requester *r)
+{
+	const struct stats_unheard *q = r->unheard;
+
+	for (uint32_t i = 0; i < q->nagain; i++)
+		count_again(s, &s->device[q->device], r, &q->again[i]);
+	return q->nagain + q->more;
+}
+
 /* Its requests that were not answered can't be in this trace. */
 static void set_apart(struct ptt_stats *s, struct stats_requester *r)
 {
 	uint64_t n = r->unanswered + r->given_up + r->cut;
 
 	s->requests -= n;
+	n += r->unheard != NULL ? count_all_again(s, r) : 0;
 	s->unanswerable += n;
 	s->cut -= r->cut;
 	if (r->unheard != NULL) {
@@ -293,7 +306,9 @@ static bool is_of_host(const struct ptt_stats *s, uint32_t row)
 {
 	const struct stats_requester *r = &s->requester[row];
 	const uint8_t coverage = s->device[r->unheard->device].coverage;
-	const bool often = r->unheard->requests >= SILENT_LEAST, host = r->config || is_on_hosts_bus(s, row);
+	const struct stats_unheard *q = r->unheard;
+	const bool often = q->requests + q->nagain + q->more >= SILENT_LEAST,
+		   host = r->config || is_on_hosts_bus(s, row);
 
 	if (coverage & PTT_COVERAGE_KNOWN)
 		return coverage & PTT_COVERAGE_DUPLICATES && (host || (often && s->completers.n == 0));
@@ -315,8 +330,8 @@ void stats_mark_unanswerable(struct ptt_stats *s)
 		}
 		struct stats_device *d = &s->device[r->unheard->device];
 		s->oldest = r->unheard->oldest > s->oldest ? r->unheard->oldest : s->oldest;
-		d->peak = r->peak > d->peak ? r->peak : d->peak;
 		unheard_fold(s, r);
+		d->peak = r->peak > d->peak ? r->peak : d->peak;
 	}
 	fault_forget(s);
 }

@@ -77,6 +77,7 @@ static void take_outstanding(struct ptt_report *r, const struct ptt_device_row *
 	r->outstanding_span = d->span;
 	r->outstanding_peak = d->outstanding_peak;
 	r->peak_known = d->peak_known;
+	r->peak_at_least = d->peak_at_least;
 }
 
 /* What its format and its gaps leave to be known of its times, and its matching of what was open. */
@@ -91,6 +92,7 @@ static void make_device_bounds(const struct ptt_stats *s, const struct ptt_repor
 	v->answerable = s->match != NULL ? answerable_of(r, v) : 0;
 	v->mean_known = v->answerable && !d->sparse && v->span;
 	v->peak_known = v->answerable && !v->hides_answers;
+	v->peak_at_least = !s->merged && d->peak < d->peak_most;
 }
 
 static void make_devices(const struct ptt_stats *s, struct stats_report *to)

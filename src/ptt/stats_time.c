@@ -11,7 +11,8 @@
  * A trace of one direction holds requests whose completions it can never hold, above all a host's own reads. They are
  * not outstanding, but no record marks them. So the requests of a requester are kept apart, with bins of their own,
  * until one is answered: then all of them were the device's from the start. Only the peak can't be corrected: it
- * counts a requester from its first answer on.
+ * counts a requester from its first answer on. It is exact if it is no less than all that may have been open before that
+ * (peak_most), and else a lower bound.
  *
  * For a device whose direction can't show the completions of some requests (enum ptt_coverage), a request counts as
  * outstanding only when it is answered, and then its time is added. So means are exact, and peaks are not known.
@@ -126,6 +127,11 @@ struct ptt_bin *bin_find(struct ptt_stats *s, struct stats_device *d, uint64_t t
 	return d->bin;
 }
 
+struct ptt_bin *bin_of(struct ptt_stats *s, uint64_t time)
+{
+	return &s->line.bin[bin_number(s, time)];
+}
+
 /* A level that held from one time to another. */
 static void line_spread_level(struct ptt_stats *s, uint64_t *ticks, uint64_t level, uint64_t from, uint64_t to,
 			      bool peaks)
@@ -189,6 +195,36 @@ void unheard_open(struct ptt_stats *s, struct stats_device *d, struct stats_requ
 	q->opened[bin_number(s, time)]++;
 }
 
+/* Of a device, hardly more requests than there are tags pass both ports before the first is answered. */
+enum { AGAIN_MOST = 1024 };
+
+bool unheard_duplicate(struct ptt_stats *s, struct stats_requester *r, const struct tlp *t)
+{
+	struct stats_unheard *q = r->unheard;
+
+	if (q->nagain == AGAIN_MOST) {
+		q->more++;
+		return false;
+	}
+	struct tlp *to = VEC_NEW(q->again, q->nagain, q->capagain);
+	s->failed |= to == NULL;
+	if (to != NULL)
+		*to = *t;
+	return true;
+}
+
+/* Those that were kept, before those of another part of the trace. */
+static void again_join(struct ptt_stats *s, struct stats_unheard *into, struct stats_unheard *from)
+{
+	for (uint32_t i = 0; i < from->nagain; i++) {
+		struct tlp *to = VEC_NEW(into->again, into->nagain, into->capagain);
+		s->failed |= to == NULL;
+		if (to != NULL)
+			*to = from->again[i];
+	}
+	into->more += from->more;
+}
+
 void unheard_close(struct ptt_stats *s, struct stats_requester *r, uint64_t time)
 {
 	unheard_keep(s, r->unheard, time);
@@ -217,6 +253,10 @@ static void unheard_raise_peaks(struct ptt_stats *s, const struct stats_unheard 
 void unheard_fold(struct ptt_stats *s, struct stats_requester *r)
 {
 	struct stats_unheard *q = r->unheard, **at = &s->line.unheard;
+	struct stats_device *d = &s->device[q->device];
+	const uint64_t most = d->peak_most > d->peak ? d->peak_most : d->peak;
+
+	d->peak_most = most + q->peak;
 
 	for (uint32_t i = 0; i < PTT_STATS_BINS; i++) {
 		s->line.ticks[q->device][i] += q->ticks[i];
@@ -227,6 +267,7 @@ void unheard_fold(struct ptt_stats *s, struct stats_requester *r)
 	while (*at != q)
 		at = &(*at)->next;
 	*at = q->next;
+	mem_free(q->again);
 	mem_free(q);
 	r->unheard = NULL;
 }
@@ -260,9 +301,12 @@ void unheard_merge(struct ptt_stats *s, struct stats_requester *into, struct sta
 		if (mine == NULL)
 			return;
 		*mine = *q;
+		q->again = NULL;
+		q->nagain = q->capagain = 0;
 		mine->next = s->line.unheard;
 		into->unheard = s->line.unheard = mine;
 	} else if (q != NULL) {
+		again_join(s, into->unheard, q);
 		into->unheard->requests += q->requests;
 		into->unheard->oldest = q->oldest > into->unheard->oldest ? q->oldest : into->unheard->oldest;
 		into->unheard->peak += q->peak;
