@@ -85,7 +85,9 @@ offers_of() {
   offers_of "tally stat -e cpu_cycles,gpci/ent" cpu_cycles,gpci/entitled/
   offers_of "tally stat --on power -e cpu_clo" ""
   offers_of "tally stat --on power -e gpci/ent" gpci/entitled/
-  offers_of "tally stat -e cpu_clock --on batoka -e vfalls/l2" vfalls/l2_cr/
+  offers_of "tally stat -e cpu_clock --on batoka -e vfalls/l2" ""                              # a register, which get takes
+  offers_of "tally stat --on batoka -e vfalls/zam0_gp" vfalls/zam0_gpd,event=clock_cycles/
+  offers_of "tally stat --on batoka -e vfalls/zam0_gpd,event=cl" clock_cycles/ # bash has what is before the =
   behind=" -e cpu_clock --on niagara" offers_of "tally stat -e mmustat/al" mmustat/all/
   offers_of "tally stat -e cyc" cycles                                                        # as perf and the manual have it
   offers_of "tally trace -n 'cpc:::cycles-us" cpc:::cycles-user-

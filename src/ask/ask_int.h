@@ -49,6 +49,8 @@ struct vf_pick {
 	bool all_strands;             /* SPARC without cpu= */
 	const struct vf_event *event; /* NULL: a code without a name */
 };
+/* What counts by this control register, as selectors name it: "zam0_lpu_a". false: it selects no events. */
+bool pick_unit_name(char to[static 24], const struct vf_reg *r);
 int vf_pick(struct tally_platform *p, const struct hv_transport *l, const struct sel *s, struct vf_pick *ret);
 /* "immu", "dmmu", "all". */
 int mm_sides(struct tally_platform *p, const struct sel *s, bool side[2]);

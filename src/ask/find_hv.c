@@ -249,13 +249,43 @@ static void add_uses(struct find *f, uint8_t family, int (*walk)(struct find *f)
 	arena_free(&uses.words);
 }
 
+static void add_mmustat_uses(struct find *f)
+{
+	add_uses(f, PLAT_NIAGARA, find_registers, "mmustat");
+	if (!f->p->on.row->keys || f->p->on.row->keys == PLAT_NIAGARA)
+		f->each(f->arg, "mmustat/all/");
+}
+
 int find_selectors(struct find *f)
 {
 	add_uses(f, PLAT_POWER, find_requests, "gpci");
 	add_uses(f, PLAT_VFALLS, find_registers, "vfalls");
-	add_uses(f, PLAT_NIAGARA, find_registers, "mmustat");
-	if (!f->p->on.row->keys || f->p->on.row->keys == PLAT_NIAGARA)
-		f->each(f->arg, "mmustat/all/");
+	add_mmustat_uses(f);
+	return 0;
+}
+
+static int find_counting_requests(struct find *f)
+{
+	const struct gpci_request *r;
+
+	for (uint32_t i = 0; (r = gpci_request_at(i)) != NULL; i++)
+		if (gpci_counts(r))
+			find_add(f, &(struct found){ .of = "gpci", .use = arena_text(&f->words, "gpci/%s/", r->name) });
+	return 0;
+}
+
+/* An event of a unit, not a register. */
+static int find_counting_units(struct find *f)
+{
+	const struct vf_event *v;
+	char unit[24];
+
+	for (uint32_t i = 0; i < VF_REGS; i++)
+		for (uint32_t k = 0; pick_unit_name(unit, &vf_regs[i]) && (v = vf_event_at(k)) != NULL; k++)
+			if (v->set == vf_events_of(&vf_regs[i]) && strcmp(v->name, "none") != 0)
+				find_add(f, &(struct found){ .of = "vfalls",
+							     .use = arena_text(&f->words, "vfalls/%s,event=%s/", unit,
+									       v->name) });
 	return 0;
 }
 
@@ -264,7 +294,12 @@ int find_countable(struct find *f)
 {
 	int rc = f->p->on.row->keys ? 0 : find_events(f);
 
-	return rc < 0 ? rc : find_selectors(f);
+	if (rc < 0)
+		return rc;
+	add_uses(f, PLAT_POWER, find_counting_requests, "gpci");
+	add_uses(f, PLAT_VFALLS, find_counting_units, "vfalls");
+	add_mmustat_uses(f);
+	return 0;
 }
 
 /* "load=" with what it may be, of the others the name alone: what goes behind --on NAME and a comma. */

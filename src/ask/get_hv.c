@@ -518,13 +518,11 @@ static int gpci_raw(struct get *g, const struct gpci_pick *k)
 /* A kernel tells how much counters grow, not what they are. */
 static int is_whole(struct tally_platform *p, const struct hv_transport *l, const struct gpci_pick *k)
 {
-	for (uint32_t i = 0; l->relative && i < k->r->nfields; i++)
-		if (k->r->field[i].flags & GPCI_F_COUNTER)
-			return plat_fail(p, TALLY_ENOTSUP,
-					 "%s: the kernel reports only the growth of its counters: "
-					 "use 'tally stat -e gpci/%s/'",
-					 k->r->name, k->r->name);
-	return 0;
+	return l->relative && gpci_counts(k->r) ? plat_fail(p, TALLY_ENOTSUP,
+							    "%s: the kernel reports only the growth of its counters: "
+							    "use 'tally stat -e gpci/%s/'",
+							    k->r->name, k->r->name) :
+						  0;
 }
 
 static int get_gpci(struct get *g, const struct sel *s)

@@ -253,14 +253,6 @@ static int list_request_allowed(struct hv_transport *transport, const struct gpc
 	return rc == -TALLY_EINVAL ? 0 : rc;
 }
 
-static bool has_counters(const struct gpci_request *r)
-{
-	for (uint32_t i = 0; i < r->nfields; i++)
-		if (r->field[i].flags & GPCI_F_COUNTER)
-			return true;
-	return false;
-}
-
 /* What may be done: of a kernel's counters it is known how much they grow, not what they are. */
 const char *hv_request_access(struct tally_platform *p, const struct gpci_request *r, struct err *e)
 {
@@ -271,7 +263,7 @@ const char *hv_request_access(struct tally_platform *p, const struct gpci_reques
 	*e = (struct err){ 0 };
 	if (is)
 		return "own only";
-	return p->transport.relative && has_counters(r) ? "to count" : "yes";
+	return p->transport.relative && gpci_counts(r) ? "to count" : "yes";
 }
 
 static bool is_first_layout(uint32_t i)

@@ -29,7 +29,7 @@ static bool is_control(const struct vf_reg *r)
 	return r->cls == VF_SPARC_PCR || r->cls == VF_MCU_PCR || r->cls == VF_ZAM_PCR;
 }
 
-static void unit_name(char to[static 24], const struct vf_reg *r)
+bool pick_unit_name(char to[static 24], const struct vf_reg *r)
 {
 	char *end;
 
@@ -37,6 +37,7 @@ static void unit_name(char to[static 24], const struct vf_reg *r)
 	end = strstr(to, "_pcr");
 	if (end)
 		*end = '\0';
+	return is_control(r);
 }
 
 static int find_unit(struct tally_platform *p, const struct sel *s, uint32_t *ret)
@@ -46,9 +47,8 @@ static int find_unit(struct tally_platform *p, const struct sel *s, uint32_t *re
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < VF_REGS; i++) {
-		if (!is_control(&vf_regs[i]))
+		if (!pick_unit_name(name[n], &vf_regs[i]))
 			continue;
-		unit_name(name[n], &vf_regs[i]);
 		names[n] = name[n];
 		if (!strcmp(name[n++], s->name)) {
 			*ret = i;

@@ -251,6 +251,9 @@ static int open_gpci(struct stat_run *s, struct source *src)
 		rc = gpci_pick(s->p, l, &src->s, &src->pick);
 	if (rc >= 0 && !strcmp(src->pick.r->name, "mmcrh"))
 		rc = plat_fail(s->p, TALLY_EINVAL, "%s is write-only; gpci/hpmc/ counts", src->s.text);
+	else if (rc >= 0 && src->pick.field < 0 && !gpci_counts(src->pick.r))
+		rc = plat_fail(s->p, TALLY_EINVAL, "%s: a record of %s has no counter; 'tally get%s %s' shows it",
+			       src->s.text, src->pick.r->name, s->p->asked, src->s.text);
 	return rc < 0 ? rc : follow_of(s, src->pick.r, &src->req);
 }
 

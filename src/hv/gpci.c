@@ -49,6 +49,14 @@ const struct gpci_request *gpci_request(uint32_t number, uint8_t level, uint8_t 
 	return NULL;
 }
 
+bool gpci_counts(const struct gpci_request *r)
+{
+	for (uint32_t i = 0; i < r->nfields; i++)
+		if (r->field[i].flags & GPCI_F_COUNTER)
+			return true;
+	return false;
+}
+
 const struct gpci_request *gpci_request_at(uint32_t i)
 {
 	return i < COUNT(requests) ? &requests[i] : NULL;

@@ -27,6 +27,21 @@ static bool is_own(const struct reading *g)
 	return g->ask.index == -1;
 }
 
+/* Who refuses: the management console's right is one, the capabilities are others (spec-gpci.md, "Rights"). */
+static const char *reading_missing_right(const struct gpci_request *r)
+{
+	switch ((enum gpci_right)r->right) {
+	case GPCI_LAB:
+		return "it requires the capability LAB (0x20 of gpci/capabilities)";
+	case GPCI_EXPANDED:
+	case GPCI_OWN_EXPANDED:
+		return "it requires \"Enable Performance Information Collection\" in the partition's profile, and the "
+		       "capability EXPANDED (0x40 of gpci/capabilities)";
+	default:
+		return "enable it in the partition's profile: \"Enable Performance Information Collection\"";
+	}
+}
+
 static int reading_refuse(const struct reading *g)
 {
 	const char *name = g->ask.r->name;
@@ -38,11 +53,8 @@ static int reading_refuse(const struct reading *g)
 	case H_NOT_AVAILABLE:
 		return err_set(g->e, TALLY_ENOTSUP, "%s: not on this firmware or machine (H_Not_Available)", name);
 	case H_AUTHORITY:
-		return err_set(
-			g->e, TALLY_EPERM,
-			"%s: not permitted to this partition (H_Authority); enable it in the partition's profile: "
-			"\"Enable Performance Information Collection\"",
-			name);
+		return err_set(g->e, TALLY_EPERM, "%s: not permitted to this partition (H_Authority); %s", name,
+			       reading_missing_right(g->ask.r));
 	case H_PARAMETER:
 		if (is_own(g))
 			return err_set(g->e, TALLY_EINVAL, "%s: no record (H_Parameter)", name);

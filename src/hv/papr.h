@@ -77,6 +77,7 @@ const struct gpci_request *gpci_request(uint32_t number, uint8_t level, uint8_t 
 const struct gpci_request *gpci_request_at(uint32_t i); /* all rows, layouts of one request follow each other */
 /* By short name, title, Linux's name, or number as text; the layout of the highest version. NULL. */
 const struct gpci_request *gpci_request_find(const char *name);
+bool gpci_counts(const struct gpci_request *r); /* its records have a counter */
 /* "shared"; "?": there is none such. */
 const char *gpci_state_name(uint64_t state);
 /* The field that starting_index speaks of at a firmware level, and its place among the rows; NULL: there is one record. */

@@ -170,7 +170,7 @@ static int gpci_name(struct probes *t, const char *name, int (*add)(void *arg, u
 	int rc;
 
 	if (!sample_cut_interval(name, word, &text))
-		return gpci_no_request(name, why);
+		return gpci_request_named(name) ? sample_no_interval(name, name, why) : gpci_no_request(name, why);
 	r = gpci_request_named(word);
 	if (!r)
 		return gpci_no_request(word, why);

@@ -253,7 +253,8 @@ static void an_interval_is_checked_by_its_token(void **state)
 		{ "gpci", "entitled-", "invalid rate or interval" },
 		{ "gpci", "entitled-99us", "99us is below the minimum" }, { "gpci", "entitled-1000000d", "too large" },
 		{ "gpci", "entilted-1s", "no request \"entilted\"; did you mean entitled?" },
-		{ "gpci", "entitled", "did you mean entitled" }, { "gpci", "mmcrh-1s", "tally set gpci/mmcrh=VALUE" });
+		{ "gpci", "entitled", "no probe \"entitled\"; there is entitled-INTERVAL, e.g. entitled-1s" },
+		{ "gpci", "mmcrh-1s", "tally set gpci/mmcrh=VALUE" });
 	assert_int_equal(probe(t, "gpci", "entitled-10ms")->tick_ns, 10000000);
 	assert_int_equal(probe(t, "gpci", "entitled-4")->tick_ns, 250000000);
 	assert_int_equal(probe(t, "", "links_wxyz-500ms")->tick_ns, 500000000);

@@ -38,10 +38,8 @@ static int mmustat_name(struct probes *t, const char *name, int (*add)(void *arg
 	int rc;
 
 	if (!cut || strcmp(word, sample))
-		return text_nearest(cut ? word : name, TEXT_NAMES(&sample, 1)) ?
-			       err_set(why, TALLY_ENOPROBE,
-				       "no probe \"%s\"; there is sample-INTERVAL, e.g. sample-" SAMPLE_USUAL, name) :
-			       0;
+		return text_nearest(cut ? word : name, TEXT_NAMES(&sample, 1)) ? sample_no_interval(name, sample, why) :
+										 0;
 	if (!c)
 		return sample_no_platform(t, &prov_mmustat, name, why);
 	rc = prov_interval(text, &ns, why);

@@ -55,7 +55,9 @@ int sample_added(const struct probe *p, int (*add)(void *arg, uint32_t id), void
 int sample_offer(struct probes *t, const struct provider *prov, const char *word, struct err *e);
 /* The platform has no such hypervisor, or none at all: -TALLY_ENOPROBE, with a model that has. */
 int sample_no_platform(const struct probes *t, const struct provider *prov, const char *name, struct err *why);
-/* The same, of a pattern. */
+/* A name that lacks the interval behind its word: -TALLY_ENOPROBE, with one that has it. */
+int sample_no_interval(const char *name, const char *word, struct err *why);
+/* The platform has no such hypervisor, of a pattern. */
 int sample_why_none(const struct provider *prov, bool is_there, struct err *why);
 #define SAMPLE_STABILITIES                                          \
 	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM }, \

@@ -36,6 +36,12 @@ int sample_no_platform(const struct probes *t, const struct provider *prov, cons
 		       prov->model);
 }
 
+int sample_no_interval(const char *name, const char *word, struct err *why)
+{
+	return err_set(why, TALLY_ENOPROBE, "no probe \"%s\"; there is %s-INTERVAL, e.g. %s-" SAMPLE_USUAL, name, word,
+		       word);
+}
+
 int sample_why_none(const struct provider *prov, bool is_there, struct err *why)
 {
 	return is_there ?

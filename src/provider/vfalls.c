@@ -97,7 +97,8 @@ static int vfalls_name(struct probes *t, const char *name, int (*add)(void *arg,
 	int rc;
 
 	if (!sample_cut_interval(name, word, &text))
-		return vfalls_no_event(name, why);
+		return vfalls_is_event(name) || !strcmp(name, "sample") ? sample_no_interval(name, name, why) :
+									  vfalls_no_event(name, why);
 	event = strcmp(word, "sample") ? word : NULL;
 	if (event && !vfalls_is_event(event))
 		return vfalls_no_event(event, why);
