@@ -428,6 +428,19 @@ static struct chip chip_of(const struct stat_run *s, const struct followed *v)
 	return c;
 }
 
+/* A chip is told by its number in the node; which one of the machine that is. UINT64_MAX: no record says it. */
+static uint64_t view_chip_of_node(const struct follow *bus, uint64_t node, uint64_t number)
+{
+	for (uint32_t i = 0; i < bus->n; i++) {
+		const struct followed *v = &bus->v[i];
+
+		if (v->state != FOLLOW_WENT && is_now(bus, v, "hw_node_id") == node &&
+		    is_now(bus, v, "fabric_chip_id") == number)
+			return v->id;
+	}
+	return UINT64_MAX;
+}
+
 /* What is at the other end; the records say it of all but C. */
 static struct an_cell view_link_peer(const struct stat_run *s, struct an_rows *t, const struct chip *c)
 {
@@ -441,6 +454,8 @@ static struct an_cell view_link_peer(const struct stat_run *s, struct an_rows *t
 	memcpy(name, inside ? "chip_" : "node_", 5);
 	name[5] = link_name[c->hottest];
 	there = bus ? is_now(bus, follow_find(bus, c->id), name) : UINT64_MAX;
+	if (inside && there != UINT64_MAX)
+		there = view_chip_of_node(bus, c->node, there);
 	if (there == UINT64_MAX)
 		return AN_S(arena_text(&t->words, "%c", link_name[c->hottest] - 32));
 	return AN_S(arena_text(&t->words, inside ? "%c chip %llu" : "%c node %llu", link_name[c->hottest] - 32,
