@@ -249,8 +249,12 @@ spec_rows() {
 }
 
 @test "a partition of two without rights was shown with one virtual processor" {
-  "$TALLY" stat --view partitions --on power,rights=none --duration 1000 --count 1 --json 2>/dev/null >row
+  "$TALLY" stat --view partitions --on power,rights=none --duration 1000 --count 2 --json 2>why >row
   grep -q '"partition":1,"kind":null,"vps":null,' row
+  # What is not known has its reason, once: the kind, and the number of processors.
+  [ "$(grep -c 'without dispatch_purr: not permitted' why)" -eq 1 ]
+  [ "$(grep -c 'permitted to read only its own record of entitled, run_instructions, affinity_by_vp, queuing_times$' why)" -eq 1 ]
+  "$TALLY" stat --view partitions --on power,rights=all --duration 1000 --count 1 2>&1 >/dev/null | grep -q 'only its own record of affinity_by_vp, queuing_times$'
   "$TALLY" stat --view partitions --on power --duration 1000 --count 1 --json | grep -q '"partition":1,"kind":"shared","vps":2,'
 }
 

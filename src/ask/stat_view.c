@@ -581,6 +581,20 @@ int stat_view_open(struct stat_run *s, const char *name)
 	return 0;
 }
 
+/* Why there is one row, and why some of its columns are empty. */
+static void view_note_own(struct stat_run *s)
+{
+	struct buf names = { 0 };
+
+	for (uint32_t i = 0; i < NEEDS && s->view->need[i]; i++)
+		if (s->part[i].own)
+			buf_printf(&names, "%s%s", names.n ? ", " : "", s->part[i].r->name);
+	if (names.n)
+		plat_note(s->p, "this partition is permitted to read only its own record of %s", names.p);
+	s->p->out.failed |= names.failed;
+	buf_free(&names);
+}
+
 int stat_view_read(struct stat_run *s)
 {
 	for (uint32_t i = 0; i < NEEDS && s->view->need[i]; i++) {
@@ -596,6 +610,8 @@ int stat_view_read(struct stat_run *s)
 		if (rc < 0 && first)
 			plat_note(s->p, "without %s", f->why.text);
 	}
+	if (s->part[0].readings == 1)
+		view_note_own(s);
 	return 0;
 }
 
