@@ -17,6 +17,16 @@ static int probes(void *a, const struct d_probedesc *d, int (*add)(void *, uint3
 	return d->name[0] == '!' ? 0 : add(to, 1) < 0 || add(to, (uint8_t)d->name[0]) < 0 ? -TALLY_ENOMEM : 2;
 }
 
+/* Two kinds of probes, of which one has fewer arguments. */
+static const struct d_args *args(void *a, uint32_t probe, uint32_t index)
+{
+	static const struct d_args odd = { .value = "int", .text = "(int)__word1" },
+				   even = { .value = "long", .text = "(long)__word0" };
+
+	(void)a;
+	return probe & 1 ? (index < 4 ? &odd : NULL) : index < 2 ? &even : NULL;
+}
+
 static bool fuzz_library(void *arg, uint32_t i, struct d_library *ret)
 {
 	const struct d_library *of_input = arg;
@@ -38,6 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	};
 	struct buf b = { 0 };
 	struct d_env env = { .probes = probes,
+			     .args = args,
 			     .arg = &first,
 			     .dlibrary = fuzz_library,
 			     .own_libraries = end != NULL,
