@@ -939,7 +939,8 @@ static const char everything[] =
 	"%A\", $$2, arg1);\n"
 	"  @a[ustack(), func(arg0), probename] = quantize(1); printa(\"%k %a %s %@d\", @a); "
 	"trunc(@a, 3); exit(0); }\n"
-	"rec:::one { trace(args[0]->name); trace(args[0]->size); }\n";
+	"rec:::one { trace(args[0]->name); trace(args[0]->size); }\n"
+	"rec:::one, rec:::other, BEGIN /pid/ { @b[pid] = count(); @c = sum(arg1); }\nrec:::other, rec:::one { trace(args[0]); }\n";
 
 static const char refused[] = "BEGIN { if (pid) trace(xlate <a_t *> (arg0)); else { x = (`y) + 1; } }\n";
 static const char whole[] =
