@@ -260,8 +260,8 @@ fuzz-replay: fuzzers
 format:
 	tools/format.sh
 
-# The README's picture of a report.
-picture: all
+# The README's pictures.
+picture: all $(B)/prog/brendan
 	tools/picture.sh
 
 # What libtally.so promises, written down anew: after a change that is meant.  test/library.bats compares.

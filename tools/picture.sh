@@ -1,30 +1,48 @@
 #!/bin/sh
-# picture.sh [-c] - draws doc/report.png, the README's picture of a report, in a browser; -c: only whether it is of today's page.
+# picture.sh [-c] - draws the README's pictures, doc/report.png and doc/flame.png, in a browser; -c: only whether they are of today's pages.
 #
-# The page is `tally report`'s of a model's trace, which is the same everywhere: doc/report.sha256 is its digest, so that a page
-# that has changed is noticed without comparing pictures, whose fonts differ.  Exit 1: it has changed; 3: there is no Chromium.
+# The report is `tally report`'s of a model's trace, which is the same everywhere: doc/report.sha256 is its digest, so that a page
+# that has changed is noticed without comparing pictures, whose fonts differ.  A flame graph is of a run, which differs each time: the
+# picture shows build/prog/brendan (`make progs`), and doc/flame.sha256 is the digest of a page of the same form whose numbers a D program
+# sets.  Exit 1: a page has changed; 3: there is no Chromium, or no BPF to draw the flame graph with.
 set -eu
 cd "$(dirname "$0")/.."
 tally=${TALLY:-build/tally}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 tally=$(realpath "$tally")
+progs=$(realpath build/prog)
+said() { cat "$dir/said" >&2; exit "$1"; }
 (
   cd "$dir"
   "$tally" record --on kunpeng,load=nvme -e hisi_ptt0_2/filter=00:10.0,type=p+np+cpl,direction=2/ --duration 20 -o nvme.data 2>said
   "$tally" report -o nvme.html nvme.data 2>>said
-) || { cat "$dir/said" >&2; exit 1; }
-digest=$(sha256sum <"$dir/nvme.html" | cut -d ' ' -f 1)
+  "$tally" trace --on batoka -qo same.html -n 'BEGIN { @["a", "x", stack()] = sum(3); @["b", "y", stack()] = sum(2); exit(0); }' 2>>said
+) || said 1
+digest_report=$(sha256sum <"$dir/nvme.html" | cut -d ' ' -f 1)
+digest_flame=$(sha256sum <"$dir/same.html" | cut -d ' ' -f 1)
 if [ "${1:-}" = -c ]; then
-  [ "$digest" = "$(cat doc/report.sha256)" ] || { echo "picture.sh: the report's page has changed: make picture" >&2; exit 1; }
+  [ "$digest_report" = "$(cat doc/report.sha256)" ] || { echo "picture.sh: the report's page has changed: make picture" >&2; exit 1; }
+  [ "$digest_flame" = "$(cat doc/flame.sha256)" ] || { echo "picture.sh: the flame graph's page has changed: make picture" >&2; exit 1; }
   exit 0
 fi
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || { echo "picture.sh: no Chromium" >&2; exit 3; }
-# Some of its parts: the two pictures over time.
+# draw NAME PAGE HIDDEN HEIGHT: doc/NAME.png is the page without what the CSS selector HIDDEN names.
+draw() {
+  sed "s|</head>|<style>$3 { display: none }</style></head>|" "$2" >"$dir/some.html"
+  timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-background-networking --user-data-dir="$dir/profile" --hide-scrollbars \
+    --virtual-time-budget=5000 --window-size=1000,"$4" --screenshot="$dir/$1.png" "file://$dir/some.html" >"$dir/said" 2>&1 && [ -s "$dir/$1.png" ] ||
+    { tail -n 5 "$dir/said" >&2; exit 1; }
+  cp "$dir/$1.png" "doc/$1.png"
+}
+(
+  cd "$dir"
+  "$tally" trace -qo flame.html -n 'cpc:::cpu_clock-all-1997hz /pid == $target/ { @[execname, ustack(), stack()] = count(); }' \
+    -c "$progs/brendan 100000" 2>said
+) || said 3
+# Some of the report's parts: the two pictures over time.
 shown=$(sed -n '/^<section id="s/{s/.*id="\(s[0-9]*\)".*/\1/;h;}; /^<h2>Over time\|^<h2>Latency over time/{g;s/.*/:not(#&)/;p;}' "$dir/nvme.html" | tr -d '\n')
-sed "s|</head>|<style>section$shown { display: none }</style></head>|" "$dir/nvme.html" >"$dir/some.html"
-timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-background-networking --user-data-dir="$dir/profile" --hide-scrollbars \
-  --virtual-time-budget=5000 --window-size=1000,890 --screenshot="$dir/report.png" "file://$dir/some.html" >"$dir/said" 2>&1 && [ -s "$dir/report.png" ] ||
-  { tail -n 5 "$dir/said" >&2; exit 1; }
-cp "$dir/report.png" doc/report.png
-echo "$digest" >doc/report.sha256
+draw report "$dir/nvme.html" "section$shown" 890
+draw flame "$dir/flame.html" 'header, section:not(#s0), #s0 h2' 440
+echo "$digest_report" >doc/report.sha256
+echo "$digest_flame" >doc/flame.sha256
