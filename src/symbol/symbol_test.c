@@ -4,12 +4,14 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -677,6 +679,66 @@ static void a_kernel_address_has_its_name_and_a_hole_has_none(void **state)
 
 /* ---- text, losses, memory ------------------------------------------------------------------- */
 
+/* A program of BPF that does nothing, of that name: its descriptor, or -1. */
+static int program_load(const char *name)
+{
+	const struct bpf_insn code[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K }, { .code = BPF_JMP | BPF_EXIT } };
+	union bpf_attr a = { .prog_type = BPF_PROG_TYPE_SOCKET_FILTER, .insn_cnt = COUNT(code) };
+
+	a.insns = (uintptr_t)code;
+	a.license = (uintptr_t) "GPL";
+	snprintf(a.prog_name, sizeof(a.prog_name), "%s", name);
+	return (int)syscall(SYS_bpf, BPF_PROG_LOAD, &a, sizeof(a));
+}
+
+static void pick_program(void *arg, uint64_t addr, char type, const char *name, const char *mod)
+{
+	struct pick *p = arg;
+
+	(void)type;
+	if (strstr(name, p->want) && !strcmp(mod, "bpf"))
+		p->addr = addr;
+}
+
+static void a_program_that_came_after_the_names_were_read_has_not_its_neighbours_name(void **state)
+{
+	enum { PROGRAMS = 20 };
+	struct symbols *s = symbols_open();
+	uint64_t addr[PROGRAMS];
+	int fd[PROGRAMS];
+	struct sym_name n;
+
+	(void)state;
+	for (int i = 0; i < PROGRAMS; i++) {
+		struct pick p = { 0 };
+		char want[16];
+
+		snprintf(want, sizeof(want), "tally_late_%c", 'a' + i);
+		p.want = want;
+		fd[i] = program_load(want);
+		if (fd[i] < 0 || k_kallsyms(pick_program, &p, NULL) < 0 || !p.addr) {
+			print_message("skipped: BPF programs can't be loaded here, or have no names\n");
+			skip();
+		}
+		addr[i] = p.addr;
+		if (i == PROGRAMS / 2)
+			sym_kernel(s, addr[i], &n); /* the names are read, without those of the other half */
+	}
+	sym_all_seen(s, true);
+	for (int i = 0; i < PROGRAMS; i++) {
+		sym_kernel(s, addr[i] + 2, &n);
+		assert_string_equal(n.mod, "bpf");
+		assert_non_null(strstr(n.name, "tally_late_"));
+		assert_int_equal(strstr(n.name, "tally_late_")[11], 'a' + i);
+		assert_int_equal(n.offset, 2);
+		close(fd[i]);
+	}
+	sym_all_seen(s, true);
+	sym_kernel(s, addr[3] + 2, &n); /* gone, and what it was is known */
+	assert_non_null(strstr(n.name, "tally_late_d"));
+	sym_close(s);
+}
+
 static void text_is_what_d_prints(void **state)
 {
 	struct sym_name n = { 0 };
@@ -800,6 +862,7 @@ int main(void)
 		cmocka_unit_test(a_file_of_a_process_that_ended_is_found_by_the_root_directory_of_who_forked_it),
 		cmocka_unit_test(who_shares_memory_with_its_parent_is_the_one_that_the_thread_forked_last),
 		cmocka_unit_test(a_kernel_address_has_its_name_and_a_hole_has_none),
+		cmocka_unit_test(a_program_that_came_after_the_names_were_read_has_not_its_neighbours_name),
 		cmocka_unit_test(text_is_what_d_prints),
 		cmocka_unit_test(what_a_look_finds_was_not_there_in_a_generation_that_ended_meanwhile),
 		cmocka_unit_test(losses_are_counted),
