@@ -131,8 +131,16 @@ void format_number(struct buf *to, double v)
 
 void format_label(struct buf *to, const char *name, const char *value, size_t n)
 {
-	buf_printf(to, "%s=\"", name);
+	buf_puts(to, name);
+	buf_puts(to, "=\"");
 	for (size_t i = 0, len; i < n; i += len) {
+		for (len = 0; i + len < n && value[i + len] > ' ' && value[i + len] < 0x7f && value[i + len] != '"' &&
+			      value[i + len] != '\\';)
+			len++;
+		if (len) { /* most are plain, and go in one piece */
+			buf_put(to, value + i, len);
+			continue;
+		}
 		len = text_utf8_len(value + i, n - i);
 		if (!len) {
 			buf_puts(to, "\xef\xbf\xbd");

@@ -14,6 +14,7 @@
 #include "serve/serve_int.h"
 
 #define TEXT_MOST (1u << 20) /* bytes of a program */
+#define AGGSIZE "1m"         /* a reading passes all of a map's buckets, also those that are empty */
 
 /* ---- life ------------------------------------------------------------------------- */
 
@@ -156,6 +157,8 @@ static int program_compile(struct program *p, struct tally_trace **ret, const ch
 
 	if (rc >= 0)
 		rc = tally_trace_option(*ret, "quiet", NULL);
+	if (rc >= 0)
+		rc = tally_trace_option(*ret, "aggsize", AGGSIZE);
 	if (rc >= 0) /* of too many keys the largest have a series */
 		rc = tally_trace_option(*ret, "aggsortrev", NULL);
 	if (rc >= 0)
