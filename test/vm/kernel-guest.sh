@@ -36,6 +36,26 @@ is "a call's typed arguments" "$(d -n 'syscall::openat:entry /pid == $target/ { 
     printf("%d %s %d\n", self->fd, stringof(self->path), args[0] >= 0); exit(0); }' -c 'cat /etc/passwd' | grep -v root | head -n 1)" "-100 /etc/passwd 1"
 is "copyoutstr() and copyout() write the memory of a process" \
   "$(d -wn 'syscall::write:entry /pid == $target && arg0 == 1/ { copyoutstr("HE", arg1, 2); p = (char *)alloca(2); p[0] = 89; p[1] = 90; copyout(p, arg1 + 3, 2); }' -c 'echo hello' | head -n 1)" HElYZ
+# What the page of the published structs gives, of each struct that it is translated from: this kernel takes the program.
+mkdir -p /tmp/given
+awk -F' *[|] *' '/^## / { split($0, h, ": "); sub("^## ", "", h[1]); of = h[1]; gsub("[`,]", "", h[2]); n = split(h[2], from, " ") }
+  of != "" && $2 ~ /^`/ { gsub("`", "", $2); gsub("`", "", $4)
+    for (i = 1; i <= n; i++) if (index(" " $4 " ", " " from[i] " ") == 0) {
+      arg = from[i] == "processorid_t" ? "(processorid_t)0" : "(struct " from[i] " *)0"
+      print "BEGIN { print(xlate < " of " > (" arg ")." $2 "); }" >>("/tmp/given/" of "." from[i]) } }' translators.md
+taken=0 refused=
+for f in /tmp/given/*; do
+  said=$(d -s "$f" -n 'BEGIN { exit(7); }')
+  if [ $? -eq 7 ]; then taken=$((taken + 1)); else refused="$refused$f: $said"; fi
+done
+check "$([ -z "$refused" ] && [ $taken -gt 30 ]; echo $?)" "this kernel takes every member of the published structs: $taken programs" "$refused"
+said=$(d -n 'syscall::kill:entry /pid == $target && arg1 == 0/ { printf("size %d rss %d args %d %s model %d\n", curpsinfo->pr_size, curpsinfo->pr_rssize,
+  curpsinfo->pr_argc, curpsinfo->pr_psargs, curpsinfo->pr_dmodel); printf("start %d call %d\n", curpsinfo->pr_start.tv_sec, curlwpsinfo->pr_syscall); }' \
+  -c 'sh -c "read -r s </proc/self/stat; echo of \$s; kill -0 \$\$"')
+printf '%s\n' "$said" | awk -v btime="$(awk '$1 == "btime" { print $2 }' /proc/stat)" '$1 == "of" { size = $24 / 1024; rss = $25 * 4; start = btime + $23 / 100 }
+  $1 == "size" { d = $4 - rss; bad += $2 - size > 64 || size - $2 > 64 || d > 512 || -d > 512 || $6 != 3 || $7 != "sh" || $NF != 2; n++ }
+  $1 == "start" { d = $2 - start; bad += d > 1.5 || -d > 1.5 || $4 != 62; n++ } END { exit n != 2 || bad }'
+check $? "a process has the size, memory, arguments and start that /proc says" "$said"
 . ./function-guest.sh
 mkdir /tmp/cgroup
 if mount -t cgroup2 cgroup2 /tmp/cgroup && mkdir -p /tmp/cgroup/one/two && echo $$ >/tmp/cgroup/one/two/cgroup.procs; then

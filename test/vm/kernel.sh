@@ -31,6 +31,7 @@ for so in libelf.so.1 libz.so.1 libbpf.so.1; do # those that are opened when the
 done
 cp -r lib "$ram/"
 cp -r lib/tally "$ram/guest/lib"
+cp doc/translators.md "$ram/guest/"
 ram_pack
 ram_run "$limit" "$(find "$store/bookworm-amd64/boot" -name 'vmlinuz-*' | head -n 1)" ttyS0 qemu-system-x86_64 -accel tcg -m 768
 status=$?
