@@ -514,6 +514,7 @@ ir_reg lw_string_number(struct lw *l, const struct d_node *n)
 {
 	if (n->call == CALL_strlen)
 		return lw_string_length(l, lw_string_argument(l, n->arg[0]), n->arg[0]->type->size);
-	assert(n->call == CALL_index || n->call == CALL_rindex); /* else a row of call.def has no lowering */
+	assert((n->call == CALL_index || n->call == CALL_rindex) &&
+	       "each number of call.def is a case of lw_subr_number()");
 	return string_index(l, n);
 }
