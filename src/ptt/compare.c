@@ -481,6 +481,11 @@ static void compare_latency(struct changes *c, const struct ptt_hist *a, const s
 	change_add(c, unit_ticks, &sa, &sb, "%s max", of);
 }
 
+static uint8_t peak_bound(const struct ptt_report *r)
+{
+	return r->peak_is_bound ? PTT_BOUND_MOST : r->peak_at_least ? PTT_BOUND_LEAST : PTT_BOUND_NONE;
+}
+
 static void compare_matched(struct changes *c)
 {
 	if (!c->a->matched || !c->b->matched)
@@ -489,18 +494,24 @@ static void compare_matched(struct changes *c)
 			"latency");
 	compare_latency(c, c->a->latency_first, c->b->latency_first, &c->a->whole_first, &c->b->whole_first, NULL, NULL,
 			"first completion");
-	struct figure *x = NULL;
-	if (c->a->mean_known && c->b->mean_known)
-		x = compare_figure(c, "requests", (double)c->a->outstanding_ticks / (double)c->a->outstanding_span,
-				   (double)c->b->outstanding_ticks / (double)c->b->outstanding_span,
-				   "outstanding requests, mean");
-	if (x != NULL) {
-		x->is.about_a |= c->a->span_at_least;
-		x->is.about_b |= c->b->span_at_least;
+	if (c->a->mean_known && c->b->mean_known) {
+		struct figure *mean =
+			compare_figure(c, "requests", (double)c->a->outstanding_ticks / (double)c->a->outstanding_span,
+				       (double)c->b->outstanding_ticks / (double)c->b->outstanding_span,
+				       "outstanding requests, mean");
+		if (mean != NULL) {
+			mean->is.about_a |= c->a->span_at_least;
+			mean->is.about_b |= c->b->span_at_least;
+		}
 	}
-	if (c->a->peak_known && c->b->peak_known)
-		compare_figure(c, "requests", c->a->outstanding_peak, c->b->outstanding_peak,
-			       "outstanding requests, peak");
+	if (c->a->peak_known && c->b->peak_known) {
+		struct figure *peak = compare_figure(c, "requests", c->a->outstanding_peak, c->b->outstanding_peak,
+						     "outstanding requests, peak");
+		if (peak != NULL) {
+			peak->is.bound_a = peak_bound(c->a);
+			peak->is.bound_b = peak_bound(c->b);
+		}
+	}
 }
 
 /* ---- who is who ----------------------------------------------------------------------------------------- */

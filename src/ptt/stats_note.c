@@ -171,7 +171,8 @@ static void note_may_miss(struct ptt_report *r)
 			r, PTT_NOTE_MAY_MISS,
 			"Unanswered requests were open at the end more than twice as long as any took that was answered. Devices that do not answer "
 			"look so, and so do completions that are missing from the file. In that case these are no errors, and fewer "
-			"requests were outstanding.");
+			"requests were outstanding%s.",
+			r->wraps ? ". How long each was open is known as far as 11 bits of time tell" : "");
 }
 
 static void note_time(struct ptt_report *r)
@@ -269,6 +270,11 @@ static void note_cuts(const struct ptt_stats *s, struct ptt_report *r)
 			 "Peaks of outstanding requests are upper bounds: several threads counted the trace.");
 }
 
+static const char *as_far_as_told(const struct ptt_report *r)
+{
+	return r->wraps ? ", as far as 11 bits of time tell" : "";
+}
+
 /* Requests of the last moments may only have been cut off by the end. */
 static void note_in_flight(const struct ptt_stats *s, struct ptt_report *r)
 {
@@ -282,8 +288,8 @@ static void note_in_flight(const struct ptt_stats *s, struct ptt_report *r)
 	if (young != 0)
 		note_say(r, PTT_NOTE_IN_FLIGHT,
 			 "%llu of %llu unanswered requests may have been in flight at the end: they were no older "
-			 "than the slowest answered one.",
-			 (ull)young, (ull)r->fault_count[PTT_FAULT_UNANSWERED]);
+			 "than the slowest answered one%s.",
+			 (ull)young, (ull)r->fault_count[PTT_FAULT_UNANSWERED], as_far_as_told(r));
 }
 
 static void note_duplicates(struct ptt_report *r)
