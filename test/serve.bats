@@ -547,3 +547,34 @@ until_stored() { # QUERY NUMBER
   until_stored tally_reads_total 1500
   until_stored 'max_over_time(tally_reads_total[10m]) - min_over_time(tally_reads_total[10m])' 500
 }
+
+@test "promtool takes the alerts: each comes of the figures that it is for, and of no others" {
+  command -v promtool >/dev/null || skip "no promtool"
+  cp "$BATS_TEST_DIRNAME"/../examples/prometheus/tally-alerts.yml "$BATS_TEST_DIRNAME"/fixture/tally-alerts.test.yml .
+  promtool check rules tally-alerts.yml
+  promtool test rules tally-alerts.test.yml
+}
+
+@test "the dashboard's expressions are what Prometheus reads, and it and the alerts speak of nothing that is not served" {
+  needs_http
+  command -v promtool >/dev/null || skip "no promtool"
+  [ -x /usr/bin/python3 ] || skip "no python3"
+  known_program
+  serve -s known.d --on power -e gpci/entitled/
+  metrics >page
+  /usr/bin/python3 - "$BATS_TEST_DIRNAME/../examples/prometheus" <<'P'
+import json, re, sys
+board = json.load(open(sys.argv[1] + '/tally-dashboard.json'))
+exprs = [t['expr'] for p in board['panels'] for t in p['targets']]
+assert len(exprs) == len(board['panels']) > 5
+for p in board['panels']:
+    assert p['title'] and p['description'] and p['gridPos']['x'] + p['gridPos']['w'] <= 24
+with open('dashboard.yml', 'w') as f: # JSON is YAML
+    json.dump({'groups': [{'name': 'dashboard', 'rules': [{'record': f'panel:{i}', 'expr': e.replace('$__rate_interval', '5m').replace('$instance', '.*')}
+                                                          for i, e in enumerate(exprs)]}]}, f)
+served = set(re.findall(r'^# TYPE (\S+) ', open('page').read(), re.M))
+said = re.findall(r'\btally_\w+', ' '.join(exprs) + board['templating']['list'][1]['query'] + ' '.join(re.findall(r'expr:(.*?)\n +(?:for|labels):', open(sys.argv[1] + '/tally-alerts.yml').read(), re.S)))
+assert len(set(said)) >= 6 and set(said) <= served, set(said) - served
+P
+  promtool check rules dashboard.yml
+}
