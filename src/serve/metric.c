@@ -269,6 +269,7 @@ void metric_close(struct metric *m)
 	mem_free(m->help);
 	mem_free(m->last);
 	buf_free(&m->samples);
+	buf_free(&m->labels);
 	*m = (struct metric){ 0 };
 }
 
@@ -515,13 +516,9 @@ static int metric_add_series(struct metric *m, const struct metric_reading *r, c
 
 int metric_add(struct metric *m, const struct metric_reading *r, const char *program, const struct tally_row *row)
 {
-	struct buf labels = { 0 };
-	int rc;
-
-	metric_put_labels(&labels, m, program, row);
-	rc = metric_add_series(m, r, &labels, row, 0);
-	buf_free(&labels);
-	return rc;
+	buf_clear(&m->labels);
+	metric_put_labels(&m->labels, m, program, row);
+	return metric_add_series(m, r, &m->labels, row, 0);
 }
 
 int metric_add_figure(struct metric *m, const struct metric_reading *r, const char *platform,

@@ -57,7 +57,7 @@ struct metric {
 	int64_t other_value, other_count;
 	uint32_t first, end; /* the buckets that ever were not empty */
 	/* of the reading at hand */
-	struct buf samples;
+	struct buf samples, labels;  /* labels: of the row at hand */
 	struct metric_series *other; /* the keys beyond `most`, as one; NULL: there are none */
 	uint64_t others;             /* how many those are */
 };
