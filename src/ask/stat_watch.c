@@ -111,6 +111,8 @@ int watch_open(struct watch **ret, const struct watch_opts *o)
 		rc = stat_all_begin(&w->all);
 	if (rc >= 0 && w->all.cpu)
 		rc = stat_cpu_begin(w->all.cpu);
+	if (rc >= 0 && w->all.cpu)
+		stat_cpu_reasons(w->all.cpu);
 	return rc;
 }
 
