@@ -228,19 +228,33 @@ static int sub_arg(struct d_unit *u, struct d_node *n, unsigned i)
 static uint64_t result_bound(const struct d_unit *u, const struct d_node *n)
 {
 	uint64_t bound = n->narg != 0 ? n->arg[0]->type->size : u->strsize;
-	if (n->call == CALL_strjoin)
+	switch (n->call) {
+	case CALL_strjoin:
 		bound += n->arg[1]->type->size;
-	else if (n->call == CALL_lltostr)
+		break;
+	case CALL_lltostr:
 		bound = n->narg == 1 ? 24 : LLTOSTR_MOST;
-	else if (n->call >= CALL_inet_ntoa && n->call <= CALL_link_ntop)
+		break;
+	case CALL_inet_ntoa:
+	case CALL_inet_ntoa6:
+	case CALL_inet_ntop:
+	case CALL_link_ntop:
 		bound = 64;
-	else if (n->call == CALL_strtok || n->call == CALL_d_path)
+		break;
+	case CALL_strtok:
+	case CALL_d_path:
 		bound = u->strsize;
-	else if (n->call == CALL___arguments)
+		break;
+	case CALL___arguments:
 		bound = D_ARGUMENTS_BYTES;
-	else if (n->call == CALL_copyinstr)
+		break;
+	case CALL_copyinstr:
 		bound = n->narg == 2 && n->arg[1]->kind == N_INT && n->arg[1]->ival > 0 ? (uint64_t)n->arg[1]->ival :
 											  u->strsize;
+		break;
+	default:
+		break;
+	}
 	return bound < u->strsize ? bound : u->strsize;
 }
 

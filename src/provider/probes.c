@@ -301,6 +301,7 @@ static int provider_offer(struct probes *t, const struct provider *p, const stru
 
 	if (p->offer_some)
 		return p->offer_some(t, d, e);
+	assert(p->row || p->offer); /* provider.h: one of the three */
 	rc = p->has_places && (t->offered & bit) ? 0 : p->row ? point_offer_rows(t, p, e) : p->offer(t, e);
 
 	if (rc >= 0)
