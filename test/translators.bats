@@ -172,32 +172,6 @@ syscall::kill:entry /pid == $target && arg1 == 0/ {
 	ok = curlwpsinfo->pr_addr == (uintptr_t)curthread && curpsinfo->pr_addr == (uintptr_t)curthread;
 	exit(ok ? 0 : 1);
 }
-#pragma D option strsize=128
-syscall::kill:entry /pid == $target && arg1 == 0/ {
-	printf("pr_nlwp %d\npr_pid %d\npr_ppid %d\n", curpsinfo->pr_nlwp, curpsinfo->pr_pid, curpsinfo->pr_ppid);
-	printf("pr_pgid %d\npr_sid %d\npr_uid %d\n", curpsinfo->pr_pgid, curpsinfo->pr_sid, curpsinfo->pr_uid);
-	printf("pr_euid %d\npr_gid %d\npr_egid %d\n", curpsinfo->pr_euid, curpsinfo->pr_gid, curpsinfo->pr_egid);
-	printf("pr_size %d\npr_rssize %d\npr_pctmem %d\n", curpsinfo->pr_size, curpsinfo->pr_rssize, curpsinfo->pr_pctmem);
-	printf("pr_tty %d %d\n", getmajor(curpsinfo->pr_ttydev), getminor(curpsinfo->pr_ttydev));
-	printf("pr_start %d\npr_ctime %d\n", curpsinfo->pr_start.tv_sec,
-	    curpsinfo->pr_ctime.tv_sec * 100 + curpsinfo->pr_ctime.tv_nsec / 10000000);
-	printf("pr_fname %s\npr_psargs %s\npr_argc %d\n", curpsinfo->pr_fname, curpsinfo->pr_psargs, curpsinfo->pr_argc);
-	printf("argv[1] %s\n", copyinstr(*(uintptr_t *)copyin(curpsinfo->pr_argv + 8, 8)));
-	printf("envp[0] %s\n", copyinstr(*(uintptr_t *)copyin(curpsinfo->pr_envp, 8)));
-	printf("pr_wstat %d\npr_dmodel %d\npr_taskid %d\n", curpsinfo->pr_wstat, curpsinfo->pr_dmodel, curpsinfo->pr_taskid);
-	printf("pr_zoneid %d\npr_projid %d\n", curpsinfo->pr_zoneid, curpsinfo->pr_projid);
-	printf("pr_nzomb %d\npr_contract %d\n", curpsinfo->pr_nzomb, curpsinfo->pr_contract);
-	printf("pr_lwpid %d\npr_name %s\npr_flag %x\n", curlwpsinfo->pr_lwpid, curlwpsinfo->pr_name, curlwpsinfo->pr_flag);
-	printf("pr_state %d\npr_sname %c\npr_syscall %d\n", curlwpsinfo->pr_state, curlwpsinfo->pr_sname, curlwpsinfo->pr_syscall);
-	printf("pr_pri %d\npr_oldpri %d\nlwp_start %d\n", curlwpsinfo->pr_pri, curlwpsinfo->pr_oldpri, curlwpsinfo->pr_start.tv_sec);
-	printf("pr_clname %s\npr_onpro %d\npr_bindpro %d\n", curlwpsinfo->pr_clname, curlwpsinfo->pr_onpro, curlwpsinfo->pr_bindpro);
-	printf("pr_bindpset %d\n", curlwpsinfo->pr_bindpset);
-	printf("pr_time %d\n", curlwpsinfo->pr_time.tv_sec * 100 + curlwpsinfo->pr_time.tv_nsec / 10000000);
-	printf("cpu_id %d\ncpu_pset %d\ncpu_chip %d\ncpu_lgrp %d\n", curcpu->cpu_id, pset, chip, lgrp);
-	printf("pi_state %d\npi_type %s\n", curcpu->cpu_info.pi_state, curcpu->cpu_info.pi_processor_type);
-	ok = curlwpsinfo->pr_addr == (uintptr_t)curthread && curpsinfo->pr_addr == (uintptr_t)curthread;
-	exit(ok ? 0 : 1);
-}
 END
   # A terminal, users and groups that differ, a nice value, a class and a CPU of its own.
   SHELL=/bin/bash run script -qec "env -i FIRST=one PATH=\"$PATH\" taskset -c $cpu chrt -b 0 nice -n 5 \"$TALLY\" trace -q -s table.d -o got \

@@ -32,7 +32,7 @@ typedef struct lwpsinfo {
 	char pr_sname;
 	char pr_nice;
 	short pr_syscall;
-	char pr_oldpri;
+	unsigned char pr_oldpri;
 	char pr_cpu;
 	int pr_pri;
 	ushort_t pr_pctcpu;
