@@ -56,12 +56,12 @@ D
 
 @test "what /metrics counts of system calls is what a program made" {
   needs_http
-  echo 'syscall::read:entry /execname == "dd" && arg0 == 0/ { @reads[execname] = count(); }' >reads.d
+  echo 'syscall::read:entry /execname == "serve-reader" && arg0 == 0/ { @reads[execname] = count(); }' >reads.d
   serve -s reads.d
-  dd if=/dev/zero of=/dev/null bs=1 count=20000 2>/dev/null
-  counts 'tally_reads_total{program="reads",execname="dd"} 20000'
-  dd if=/dev/zero of=/dev/null bs=1 count=2345 2>/dev/null
-  counts 'tally_reads_total{program="reads",execname="dd"} 22345'
+  read_calls 20000
+  counts 'tally_reads_total{program="reads",execname="serve-reader"} 20000'
+  read_calls 2345
+  counts 'tally_reads_total{program="reads",execname="serve-reader"} 22345'
 }
 
 @test "promtool and the reference parser of OpenMetrics take both formats" {
@@ -131,15 +131,15 @@ P
 @test "SIGHUP reads the programs again; one that did not change counts on, and a broken new text changes nothing" {
   needs_http
   mkdir d
-  echo 'syscall::read:entry /execname == "dd" && arg0 == 0/ { @reads = count(); }' >d/reads.d
+  echo 'syscall::read:entry /execname == "serve-reader" && arg0 == 0/ { @reads = count(); }' >d/reads.d
   echo 'BEGIN { @old = count(); }' >d/other.d
   serve -d d
-  dd if=/dev/zero of=/dev/null bs=1 count=100 2>/dev/null
+  read_calls 100
   echo 'BEGIN { @new = count(); }' >d/other.d
   echo 'BEGIN { @third = count(); }' >d/third.d
   kill -HUP "$server"
   until_log 'reloaded: 3 programs, 0 failed'
-  dd if=/dev/zero of=/dev/null bs=1 count=23 2>/dev/null
+  read_calls 23
   counts 'tally_reads_total{program="reads"} 123'
   counts 'tally_new_total{program="other"} 1'
   counts 'tally_third_total{program="third"} 1'
@@ -364,10 +364,10 @@ serve_tls() { # ARGUMENTS...
 
 @test "an expired certificate is refused by clients, and the next one is taken by SIGHUP: nothing counted is lost" {
   needs_openssl
-  echo 'syscall::read:entry /execname == "dd" && arg0 == 0/ { @reads = count(); }' >reads.d
+  echo 'syscall::read:entry /execname == "serve-reader" && arg0 == 0/ { @reads = count(); }' >reads.d
   serve_tls -s reads.d
   reads() { curl -sf --cacert "$1.crt" -u alice:secret "$at/metrics" | sed -n 's/^tally_reads_total{program="reads"} //p'; }
-  dd if=/dev/zero of=/dev/null bs=1 count=100 2>/dev/null
+  read_calls 100
   [ "$(reads one)" = 100 ]
   curl -sN --cacert one.crt -u alice:secret "$at/live" >events & # a page that is open, and one that waits: both are closed
   curl -s --cacert one.crt -u alice:secret "$at/folded?seconds=60" >folded &
@@ -378,7 +378,7 @@ serve_tls() { # ARGUMENTS...
   until_log 'reloaded: 1 program, 0 failed'
   run curl -s --cacert old.crt -u alice:secret "$at/metrics"
   [ "$status" -eq 60 ]
-  dd if=/dev/zero of=/dev/null bs=1 count=20 2>/dev/null
+  read_calls 20
   echo nonsense >old.crt # and what is no certificate changes nothing
   : >log
   kill -HUP "$server"
@@ -388,7 +388,7 @@ serve_tls() { # ARGUMENTS...
   : >log
   kill -HUP "$server"
   until_log 'reloaded: 1 program, 0 failed'
-  dd if=/dev/zero of=/dev/null bs=1 count=3 2>/dev/null
+  read_calls 3
   [ "$(reads new)" = 123 ]
 }
 
@@ -434,19 +434,19 @@ P
 
 @test "with --drop no capability is left, and what did not change counts on" {
   needs_http
-  echo 'syscall::read:entry /execname == "dd" && arg0 == 0/ { @reads[execname] = count(); }' >reads.d
+  echo 'syscall::read:entry /execname == "serve-reader" && arg0 == 0/ { @reads[execname] = count(); }' >reads.d
   echo 'BEGIN { @old = count(); }' >other.d
   serve --drop -s reads.d -s other.d
   grep -qx 'CapEff:.0000000000000000' "/proc/$server/status"
   grep -qx 'CapPrm:.0000000000000000' "/proc/$server/status"
-  dd if=/dev/zero of=/dev/null bs=1 count=100 2>/dev/null
-  counts 'tally_reads_total{program="reads",execname="dd"} 100'
+  read_calls 100
+  counts 'tally_reads_total{program="reads",execname="serve-reader"} 100'
   echo 'syscall::write:entry { @new = count(); }' >other.d
   kill -HUP "$server"
   until_log 'reloaded: 2 programs, 1 failed'
   curl -sf "$at/status" | grep -q '"program":"other",.*"state":"running","reason":"it changed, and the capabilities to load it were given up (--drop): start the service again'
-  dd if=/dev/zero of=/dev/null bs=1 count=23 2>/dev/null
-  counts 'tally_reads_total{program="reads",execname="dd"} 123'
+  read_calls 23
+  counts 'tally_reads_total{program="reads",execname="serve-reader"} 123'
   counts 'tally_old_total{program="other"} 1'
 }
 
@@ -454,10 +454,10 @@ P
 
 @test "SIGHUP under load, and a file that changes its owner: no count is lost" {
   needs_http
-  echo 'syscall::read:entry /execname == "dd" && arg0 == 0/ { @reads = count(); }' >reads.d
+  echo 'syscall::read:entry /execname == "serve-reader" && arg0 == 0/ { @reads = count(); }' >reads.d
   echo 'BEGIN { @n = count(); }' >other.d
   serve -s reads.d -s other.d
-  dd if=/dev/zero of=/dev/null bs=1 count=1000000 2>/dev/null &
+  read_calls 1000000 &
   load=$!
   for i in $(seq 20); do
     echo "BEGIN { @n$i = count(); }" >other.d
@@ -471,23 +471,23 @@ P
   chown 65534 reads.d
   kill -HUP "$server"
   until_log 'reads.d belongs to user 65534: it must belong to root'
-  dd if=/dev/zero of=/dev/null bs=1 count=5 2>/dev/null
+  read_calls 5
   counts 'tally_reads_total{program="reads"} 1000005'
   curl -sf "$at/status" | grep -q '"program":"reads",.*"state":"running","reason":"reads.d belongs to user 65534'
 }
 
 @test "after kill -9 the next service has the port and the probes at once, and begins at nothing" {
   needs_http
-  echo 'syscall::read:entry /execname == "dd" && arg0 == 0/ { @reads = count(); }' >reads.d
+  echo 'syscall::read:entry /execname == "serve-reader" && arg0 == 0/ { @reads = count(); }' >reads.d
   serve -s reads.d
-  dd if=/dev/zero of=/dev/null bs=1 count=77 2>/dev/null
+  read_calls 77
   counts 'tally_reads_total{program="reads"} 77'
   port=${at##*:}
   ends_with 137 "$server" kill -9 "$server"
   "$TALLY" serve -s reads.d --listen "127.0.0.1:$port" 2>log &
   server=$!
   until_log 'on port [0-9]+$'
-  dd if=/dev/zero of=/dev/null bs=1 count=5 2>/dev/null
+  read_calls 5
   counts 'tally_reads_total{program="reads"} 5'
 }
 
@@ -536,13 +536,13 @@ until_stored() { # QUERY NUMBER
 @test "Prometheus goes and comes back: it has all that was counted meanwhile" {
   needs_http
   command -v prometheus >/dev/null || skip "no prometheus"
-  echo 'syscall::read:entry /execname == "dd" && arg0 == 0/ { @reads = count(); }' >reads.d
+  echo 'syscall::read:entry /execname == "serve-reader" && arg0 == 0/ { @reads = count(); }' >reads.d
   serve -s reads.d
   start_prometheus 1s
-  dd if=/dev/zero of=/dev/null bs=1 count=1000 2>/dev/null
+  read_calls 1000
   until_stored tally_reads_total 1000
   ends_with 137 "$prom" kill -9 "$prom"
-  dd if=/dev/zero of=/dev/null bs=1 count=500 2>/dev/null
+  read_calls 500
   start_prometheus 1s
   until_stored tally_reads_total 1500
   until_stored 'max_over_time(tally_reads_total[10m]) - min_over_time(tally_reads_total[10m])' 500

@@ -21,6 +21,12 @@ needs_http() {
   ldconfig -p | grep -q libmicrohttpd.so.12 || skip "no libmicrohttpd"
 }
 
+# So many calls of read() from its descriptor 0, by a program that no other test runs, be it at the same time.
+read_calls() {
+  [ -x serve-reader ] || cp "$(command -v dd)" serve-reader
+  ./serve-reader if=/dev/zero of=/dev/null bs=1 count="$1" 2>/dev/null
+}
+
 # Starts a service on a port of its own, or at $listen, and waits until it says so: $server, $at.
 serve() { # ARGUMENTS...
   "$TALLY" serve --listen "${listen:-127.0.0.1:0}" "$@" 2>log &
