@@ -510,7 +510,8 @@ static void name_in_file(const struct place *at, const struct content *c, uint64
 	/* A 32-bit process has another vdso than we. */
 	if (m->file->vdso && sizeof(void *) == 8 && m->end <= UINT32_MAX)
 		o = NULL;
-	name_in_table(o && object_vaddr(o, where, &where) ? &o->t : NULL, where, ret);
+	const struct table *names = o && object_vaddr(o, where, &where) ? &o->t : NULL;
+	name_in_table(names, where, ret);
 	ret->file = m->file;
 	ret->content = o ? c : NULL;
 	ret->vaddr = where;
