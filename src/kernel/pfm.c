@@ -130,6 +130,17 @@ static int unknown_name(const char *name, struct err *e)
 	return rc;
 }
 
+/* Whether an event whose attribute is not known is one of libpfm4's PMU "perf". */
+static bool pfm_is_of_perf(const struct pfm *p, const char *name)
+{
+	struct perf_event_attr attr = { 0 };
+	pfm_perf_encode_arg_t arg = { .attr = &attr, .size = sizeof(arg) };
+	char qualified[160];
+
+	return snprintf(qualified, sizeof(qualified), "perf::%s", name) < (int)sizeof(qualified) &&
+	       p->encode(qualified, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &arg) == PFM_ERR_ATTR;
+}
+
 int k_pfm_encode(const char *name, struct k_event *ev, struct err *e)
 {
 	const struct pfm *p = pfm_get();
@@ -142,9 +153,9 @@ int k_pfm_encode(const char *name, struct k_event *ev, struct err *e)
 	rc = p->encode(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &arg);
 	if (rc == PFM_ERR_NOTFOUND)
 		return unknown_name(name, e);
-	/* libpfm4 also has the kernel's generic events as a PMU of their own: they are not the
-	 * CPU's. */
-	if (rc == PFM_SUCCESS && generic_type(attr.type))
+	/* libpfm4 also has the kernel's generic events, and its tracepoints where it can read them, as a PMU of their own: they are not
+	 * the CPU's. */
+	if ((rc == PFM_SUCCESS && generic_type(attr.type)) || (rc == PFM_ERR_ATTR && pfm_is_of_perf(p, name)))
 		return unknown_name(name, e);
 	if (rc != PFM_SUCCESS)
 		return err_set(e, TALLY_EINVAL, "libpfm4 on %s: %s", name, p->strerror(rc));
