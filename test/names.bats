@@ -99,6 +99,15 @@ compile_cc() {
   done
 }
 
+@test "functions of code that lies at other addresses than offsets in its file have their names, not their neighbours'" {
+  needs gcc readelf
+  gcc -O1 -g -fno-omit-frame-pointer -pie -Wl,-Ttext=0x24680 -o "$BATS_TEST_TMPDIR/shop" "$NAME/shop.c"
+  readelf -SW "$BATS_TEST_TMPDIR/shop" | grep -q ' \.text .* 0*24680 0*[0-9a-f]\{1,4\} '
+  faults '' '@[ufunc(arg1)] = count();' "$BATS_TEST_TMPDIR/shop"
+  gave 'shop`till_ring' 2000
+  gave 'shop`till_fill' 1000
+}
+
 @test "functions of D have their names" {
   needs gdc
   gdc -O1 -g -fno-omit-frame-pointer -o "$BATS_TEST_TMPDIR/shop" "$NAME/shop.d"
