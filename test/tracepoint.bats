@@ -57,10 +57,11 @@ sh 50"
   has 'rawtp: this kernel has no tracepoint "signal_generat"; did you mean signal_generate?'
 }
 
-@test "a clause of tracepoints whose argument is of one type may use it, of different types may not" {
+@test "a description of tracepoints whose argument is of one type may use it, of different types may not; each description has its own" {
   needs_types
   trace -e -n 'rawtp:::sched_wakeup, rawtp:::sched_waking, sdt:::sched_wakeup_new { trace(args[0]->pid); }'
-  run trace -e -n 'rawtp:::sched_wakeup, rawtp:::sched_switch { trace(args[0]); }'
+  trace -e -n 'rawtp:::sched_wakeup, rawtp:::sched_switch { trace(args[0]); }'
+  run trace -e -n 'rawtp:::sched_w*,rawtp:::sched_s* { trace(args[0]); }'
   [ "$status" -eq 1 ]
   has "unstable set of probes"
 }
