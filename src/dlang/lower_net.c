@@ -228,14 +228,18 @@ static void net_by_family(struct lw *l, const struct net_text *t, const struct d
 			      links[] = { 1, 32 }; /* AF_INET, AF_INET6; ARPHRD_ETHER, ARPHRD_INFINIBAND */
 	const bool link = n->call == CALL_link_ntop;
 	const uint32_t count = link ? COUNT(links) : COUNT(families), done = lw_label(l);
+	const uint16_t *numbers = link ? links : families;
 	ir_reg family = lw_value(l, n->arg[0]);
+	bool known = false;
 
+	for (uint32_t k = 0; k < count; k++)
+		known |= n->arg[0]->kind == N_INT && n->arg[0]->ival == numbers[k];
 	for (uint32_t k = 0; k < count; k++) {
-		const uint16_t number = link ? links[k] : families[k];
+		const uint16_t number = numbers[k];
 		uint32_t other = lw_label(l);
 
-		if (n->arg[0]->kind == N_INT && n->arg[0]->ival != number)
-			continue;
+		if (known && n->arg[0]->ival != number)
+			continue; /* of one that is not known all stay: the kernel refuses a program with a place that nothing leads to */
 		lw_jcmp(l, family, IR_NE, lw_const(l, number), other);
 		net_put_kind(l, t, n, k);
 		lw_jmp(l, done);

@@ -11,5 +11,7 @@ BEGIN { trace(*(int *)8); }
 BEGIN { trace(stringof(16)); }
 BEGIN /1 / zero/ { trace("never"); }
 BEGIN { trace(zero ? 1 / zero : 5); }
+BEGIN { trace(inet_ntop(99, alloca(4))); }
+BEGIN { i = 6; if (i) trace(i); else trace(link_ntop(99, alloca(4))); }
 BEGIN { trace(errors); exit(3); }
 END { trace("end"); }
