@@ -821,6 +821,26 @@ $both"
   [[ $output == *'"span_at_least":true'*'"sparse":true'* ]]
 }
 
+@test "reads of a peer that direction 3 can't show answered were thousands of reused tags" {
+  cd "$BATS_TEST_TMPDIR"
+  "$TALLY" record --on kunpeng,load=p2p,seed=12 --duration 5 -o t.data -e hisi_ptt0_2/filter=05:00.0,type=p+np+cpl,direction=3/ 2>/dev/null
+  run "$TALLY" report --json t.data
+  reads=$(grep -o '"requester","requester":"04:00.0","tlps":[0-9]*' <<<"$output" | grep -o '[0-9]*$')
+  [ "$reads" -gt 1000 ]
+  [[ $output == *'"unanswered":0,"given_up":0,"unanswerable":'$reads',"unexpected_completions":0,'*'"tag_reuse":0,'* ]]
+  [[ $output == *'"requester":"04:00.0"'*'"outstanding_peak":null,'* ]]
+  [[ $output != *records_may_be_missing* ]]
+  [[ $output != *'"type":"error'* ]]
+  [[ $output == *"so completions of $reads requests and requests of "*' completions cannot be in the trace'* ]]
+  # the host's are answered there, and are no such ones
+  [[ $output == *'"requester":"00:11.0"'*'"unanswerable":0,'* ]]
+  # nothing of them is in a comparison
+  "$TALLY" record --on kunpeng,load=p2p,seed=13 --duration 5 -o u.data -e hisi_ptt0_2/filter=05:00.0,type=p+np+cpl,direction=3/ 2>/dev/null
+  run "$TALLY" report --json t.data u.data
+  [ "$status" -eq 0 ]
+  [[ $output != *'tag reused'* ]]
+}
+
 # recorded FILE LOAD FILTER TYPE DIRECTION FORMAT, of the same seed
 recorded() {
   "$TALLY" record --on "kunpeng,load=$2,seed=5" --duration 8 -o "$1" -e "hisi_ptt0_2/filter=$3,type=$4,direction=$5,format=$6/" 2>/dev/null

@@ -297,12 +297,32 @@ static bool is_on_hosts_bus(const struct ptt_stats *s, uint32_t row)
 	return false;
 }
 
+/* Only a host requests configuration. Where one does, it has its bus; else completers tell. */
+static bool is_hosts(const struct ptt_stats *s, uint32_t row)
+{
+	const uint64_t key = row < s->requesters.n ? s->requesters.of_row[row] : 0;
+	bool known = false;
+
+	if (s->requester[row].config)
+		return true;
+	for (uint32_t i = 0; i < s->requesters.n; i++) {
+		const uint64_t of = s->requesters.of_row[i];
+		if (s->requester[i].config == 0 || of >> 32 != key >> 32)
+			continue;
+		if (of >> 8 == key >> 8)
+			return true;
+		known = true;
+	}
+	return !known && is_on_hosts_bus(s, row);
+}
+
 /*
- * Of a requester none of whose requests was answered: whether it is the host's, whose completions go the other way.  Direction 2 of
- * 4DW lacks only these, and direction 3 has them.  Where no event is known they may be missing too, but few requests are no proof then.  A
- * device that nobody answers is no such one, however often it asks.  Where no completion was seen at all, nobody is told apart.
+ * Of a requester none of whose requests was answered: whether their completions go where the trace can't show them.  Those of the
+ * host do in direction 2 of 4DW, and those of devices in direction 3.  Where no event is known they may be missing too, but few
+ * requests are no proof then.  A device that nobody answers is no host, however often it asks.  Where no completion was seen at all,
+ * nobody is told apart.
  */
-static bool is_of_host(const struct ptt_stats *s, uint32_t row)
+static bool is_unanswerable(const struct ptt_stats *s, uint32_t row)
 {
 	const struct stats_requester *r = &s->requester[row];
 	const uint8_t coverage = s->device[r->unheard->device].coverage;
@@ -310,6 +330,8 @@ static bool is_of_host(const struct ptt_stats *s, uint32_t row)
 	const bool often = q->requests + q->nagain + q->more >= SILENT_LEAST,
 		   host = r->config || is_on_hosts_bus(s, row);
 
+	if (coverage & PTT_COVERAGE_NO_PEERS)
+		return !is_hosts(s, row) && (often || s->completers.n != 0);
 	if (coverage & PTT_COVERAGE_KNOWN)
 		return coverage & PTT_COVERAGE_DUPLICATES && (host || (often && s->completers.n == 0));
 	return often && (host || s->completers.n == 0);
@@ -324,7 +346,7 @@ void stats_mark_unanswerable(struct ptt_stats *s)
 			set_apart(s, r);
 		if (r->unheard == NULL)
 			continue;
-		if (is_of_host(s, i)) {
+		if (is_unanswerable(s, i)) {
 			set_apart(s, r);
 			continue;
 		}

@@ -111,7 +111,7 @@ static void note_silent(struct ptt_report *r)
 	for (uint32_t i = 0; i < r->nrequesters; i++) {
 		const struct ptt_requester_row *q = &r->requester[i];
 
-		if (q->unanswerable == 0 || hidden_by(note_device(r, q->device)) & PTT_COVERAGE_NO_COMPLETIONS)
+		if (q->unanswerable == 0 || hidden_by(note_device(r, q->device)) != 0)
 			continue;
 		requests += q->unanswerable;
 		n++;
