@@ -97,6 +97,7 @@ struct an_part *an_page_lines(struct an_page *p, const char *key, const char *ti
 		line[i].title = arena_strdup(&p->arena, l->line[i].title);
 		line[i].v = page_copy(p, l->line[i].v, l->n, sizeof(*l->line[i].v));
 		line[i].by = l->line[i].by;
+		line[i].at_most = l->line[i].at_most;
 		line[i].approximate = l->line[i].approximate;
 		if (!line[i].key || !line[i].title || !line[i].v)
 			part->lines.n = 0;

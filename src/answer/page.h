@@ -96,8 +96,8 @@ struct an_bars {
 struct an_line {
 	const char *key, *title;
 	const uint64_t *v;
-	uint64_t by;      /* what values are divided by; 0: they are whole */
-	bool approximate; /* as of a cell: programs read it, people the title */
+	uint64_t by;               /* what values are divided by; 0: they are whole */
+	bool at_most, approximate; /* as of a cell: programs read it, people the title */
 };
 struct an_lines {         /* figures over time: n steps from `from` on */
 	const char *over; /* or over this, two lines one over the other; NULL: time, one below the other */

@@ -185,6 +185,22 @@ uint64_t an_bars_total(const struct an_bars *b)
 	return all;
 }
 
+bool an_heat_row_is_empty(const struct an_heat *h, uint32_t y)
+{
+	for (uint32_t x = 0; x < h->nx; x++)
+		if (h->count[(size_t)y * h->nx + x])
+			return false;
+	return true;
+}
+
+bool an_heat_is_empty(const struct an_heat *h)
+{
+	for (uint32_t y = 0; y < h->ny; y++)
+		if (!an_heat_row_is_empty(h, y))
+			return false;
+	return true;
+}
+
 void an_csv_cell(struct buf *to, const char *s, size_t n, char separator)
 {
 	bool quote = false;

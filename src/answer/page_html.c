@@ -179,22 +179,14 @@ static void html_put_lines(struct buf *to, const struct an_part *p)
 	buf_puts(to, "]}</script></figure>\n");
 }
 
-static bool row_empty(const struct an_heat *h, uint32_t y)
-{
-	for (uint32_t x = 0; x < h->nx; x++)
-		if (h->count[(size_t)y * h->nx + x])
-			return false;
-	return true;
-}
-
 static void html_put_heat(struct buf *to, const struct an_part *p)
 {
 	const struct an_heat *h = &p->heat;
 	uint32_t first = 0, end = h->ny;
 
-	while (end > 0 && row_empty(h, end - 1))
+	while (end > 0 && an_heat_row_is_empty(h, end - 1))
 		end--;
-	while (first + 1 < end && row_empty(h, first))
+	while (first + 1 < end && an_heat_row_is_empty(h, first))
 		first++;
 	html_put_picture(to, p, h->from, h->step);
 	buf_puts(to, ",\"rows\":[");
@@ -248,10 +240,7 @@ static bool is_empty(const struct an_part *p)
 	case AN_PART_LINES:
 		return !p->lines.n || !p->lines.nlines;
 	case AN_PART_HEAT:
-		for (uint32_t y = 0; y < p->heat.ny; y++)
-			if (!row_empty(&p->heat, y))
-				return false;
-		return true;
+		return an_heat_is_empty(&p->heat);
 	default:
 		return false;
 	}

@@ -46,6 +46,11 @@ static bool page_cell_has(const struct an_cell *c, enum page_mark mark)
 	return !c->none && has[mark];
 }
 
+static bool page_line_has(const struct an_line *l, enum page_mark mark)
+{
+	return mark == MARK_APPROXIMATE ? l->approximate : mark == MARK_AT_MOST && l->at_most && !l->approximate;
+}
+
 static const char *const page_marks[MARKS] = {
 	[MARK_AT_MOST] = "at_most", [MARK_AT_LEAST] = "at_least", [MARK_APPROXIMATE] = "approximate"
 };
@@ -137,11 +142,14 @@ static void page_json_lines(struct buf *to, const struct an_part *p)
 		buf_puts(to, "]}");
 	}
 	page_json_step(to, p);
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < l->nlines && l->n; i++)
-		if (l->line[i].approximate)
-			page_json_list(to, page_marks[MARK_APPROXIMATE], n++, l->line[i].key);
-	buf_puts(to, n ? "]}\n" : "}\n");
+	for (uint32_t mark = 0, n; mark < MARKS; mark++) {
+		n = 0;
+		for (uint32_t i = 0; i < l->nlines && l->n; i++)
+			if (page_line_has(&l->line[i], mark))
+				page_json_list(to, page_marks[mark], n++, l->line[i].key);
+		buf_puts(to, n ? "]" : "");
+	}
+	buf_puts(to, "}\n");
 }
 
 static void page_json_heat(struct buf *to, const struct an_part *p)

@@ -387,14 +387,6 @@ static void heat_row(const struct view *v, const struct an_heat *h, uint32_t y, 
 	buf_free(&tmp);
 }
 
-static bool row_empty(const struct an_heat *h, uint32_t y)
-{
-	for (uint32_t x = 0; x < h->nx; x++)
-		if (h->count[(size_t)y * h->nx + x])
-			return false;
-	return true;
-}
-
 static void text_put_heat(const struct view *v, const struct an_part *p)
 {
 	const struct an_heat *h = &p->heat;
@@ -402,9 +394,9 @@ static void text_put_heat(const struct view *v, const struct an_part *p)
 	uint64_t *col = mem_alloc((cols + 1) * sizeof(*col)), most;
 
 	v->to->failed |= !col;
-	while (end > 0 && row_empty(h, end - 1))
+	while (end > 0 && an_heat_row_is_empty(h, end - 1))
 		end--;
-	while (first < end && row_empty(h, first))
+	while (first < end && an_heat_row_is_empty(h, first))
 		first++;
 	if (!col || first == end) {
 		mem_free(col);
@@ -435,7 +427,7 @@ static bool is_empty(const struct an_part *p)
 {
 	return (p->kind == AN_PART_TABLE && !p->table.ncells) ||
 	       (p->kind == AN_PART_BARS && !an_bars_total(&p->bars)) || (p->kind == AN_PART_LINES && !p->lines.n) ||
-	       (p->kind == AN_PART_HEAT && !p->heat.nx) || (p->kind == AN_PART_FACTS && !p->nfacts);
+	       (p->kind == AN_PART_HEAT && an_heat_is_empty(&p->heat)) || (p->kind == AN_PART_FACTS && !p->nfacts);
 }
 
 void an_page_text(struct buf *to, const struct an_page *p, const struct an_text_opts *o)
