@@ -908,6 +908,48 @@ recorded() {
   [[ $shares == 1.0* || $shares == .99999* ]]
 }
 
+@test "means, shares, link efficiency and the time line had writes in them that may be there twice, and no mark" {
+  cd "$BATS_TEST_TMPDIR"
+  for seed in 3 4; do
+    "$TALLY" record --on kunpeng,load=p2p,seed=$seed --duration 4 -o t$seed -e hisi_ptt0_2/filter=00:11.0,type=p+np+cpl,direction=2,format=4dw/ 2>/dev/null
+  done
+  "$TALLY" report --json t3 >json
+  [ "$(grep -c '"type":"tlp_type"' json)" -ge 4 ]
+  [ "$(grep '"type":"tlp_type"' json | grep -vc '"approximate":\["share"')" -eq 0 ]
+  for type in MWr32 MWr64; do grep "\"name\":\"$type\"" json | grep -q '"approximate":\["share","mean"\]'; done
+  grep '"name":"CplD"' json | grep -q '"approximate":\["share"\]' # the mean is known
+  grep '"type":"link"' json | grep -q '"approximate":\["efficiency","write_enabled","relaxed"\]'
+  grep '"type":"time_line"' json | grep -q '"at_most":\["tlps","bytes"\]'
+  grep '"type":"summary"' json | grep -q '"at_most":\["posted"\]'
+  "$TALLY" report t3 >text
+  grep -qE '^  MWr32 +<= [0-9,]+ +~ [0-9.]+ % +<= [0-9.]+ MiB +~ [0-9.]+ ' text
+  grep -qE '^  link efficiency +~ ' text
+  grep -qE '^  <= TLPs ' text
+  grep -qE '^  <= payload bytes ' text
+  "$TALLY" report -o page.html t3
+  grep -qF '&lt;= TLPs' page.html || grep -qF '<= TLPs' page.html || grep -qF '\u003c= TLPs' page.html
+  "$TALLY" report --json --top=1000 t3 t4 | grep '"what":"link efficiency"' | grep -q '"approximate":\["a","b","change"\]'
+}
+
+@test "percentiles of 4DW traces, which are a fraction of a bucket, were compared as lower bounds" {
+  cd "$BATS_TEST_TMPDIR"
+  for load in contended full; do recorded $load $load 00:10.0 7 2 0; done
+  "$TALLY" report --json --top=1000 contended full >rates
+  [ "$(grep -cE '"what":"[^"]*(p10|p50|p90|p99|middle 90 %)"' rates)" -ge 3 ]
+  [ "$(grep -E '"what":"[^"]*(p10|p50|p90|p99|middle 90 %)"' rates | grep -vc '"approximate":\["a","b","change"\]')" -eq 0 ]
+  grep '"what":"latency max"' rates | grep -q '"at_least":\["a","b"\]'
+}
+
+@test "latency over time was a heading over nothing where no completion was seen" {
+  cd "$BATS_TEST_TMPDIR"
+  recorded t mixed 00:10.0 1 2 0
+  "$TALLY" report t >text
+  grep -q '^Over time' text
+  ! grep -q '^Latency over time' text || false
+  recorded all mixed 00:10.0 7 2 0
+  "$TALLY" report all | grep -A1 '^Latency over time' | grep -q '|'
+}
+
 # 5,000 records of 16 bytes: more than the 64 KiB that were looked through.
 @test "a cut of more than 64 KiB was read over, with perf records taken for packets" {
   "$TALLY" record --on kunpeng,load=p2p,seed=1 --duration 20 -o "$BATS_TEST_TMPDIR/t" -e hisi_ptt0_2/filter=0x80004,type=7,direction=2,format=0/ 2>/dev/null

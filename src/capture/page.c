@@ -78,7 +78,11 @@ static struct an_cell page_cell_time(bool known, uint64_t v)
 
 static struct an_cell page_cell_quantile(const struct ptt_page_in *in, const struct ptt_hist *h, uint32_t per_mille)
 {
-	return page_cell_latency(in, h && h->n ? AN_U(ptt_hist_at(h, per_mille)) : AN_NONE);
+	struct an_cell c = page_cell_latency(in, h && h->n ? AN_U(ptt_hist_at(h, per_mille)) : AN_NONE);
+
+	if (c.at_least && !c.approximate)
+		c.u = ptt_hist_at_least(h, per_mille);
+	return c;
 }
 
 static const struct ptt_device_row *page_device(const struct ptt_report *r, uint32_t device)
@@ -272,7 +276,7 @@ static void page_add_summary(struct an_page *p, const struct ptt_page_in *in)
 		an_fact(p, f, "time_out_of_order", "records out of order in time", AN_COUNT, AN_U(r->strays));
 	an_fact(p, f, "time", "times are", AN_TEXT, AN_S(time_text(r->time)));
 	an_fact(p, f, "time_known", "which is", AN_TEXT, AN_S(time_known(in, r->time_sure)));
-	an_fact(p, f, "posted", "posted requests", AN_COUNT, AN_U(r->cls[TLP_P]));
+	an_fact(p, f, "posted", "posted requests", AN_COUNT, page_cell_bound(r->posted_twice, r->cls[TLP_P]));
 	an_fact(p, f, "non_posted", "non-posted requests", AN_COUNT, page_cell_count(again, false, r->cls[TLP_NP]));
 	an_fact(p, f, "completions", "completions", AN_COUNT, page_cell_count(again, false, r->cls[TLP_CPL]));
 	an_fact(p, f, "reserved", "reserved types", AN_COUNT, AN_U(r->cls[TLP_RESERVED]));
@@ -316,7 +320,7 @@ static void link_facts(struct an_page *p, const struct ptt_page_in *in)
 	const struct ptt_traffic *t = &r->traffic;
 	struct an_part *f = an_page_facts(p, "link", "Link");
 
-	const bool again = counts_again(r);
+	const bool again = counts_again(r), about = again || r->posted_twice;
 
 	an_fact(p, f, "payload_bytes", "payload", AN_BYTES, page_cell_count(again, r->posted_twice, t->payload_bytes));
 	an_fact(p, f, "useful_bytes", "payload that is enabled", AN_BYTES,
@@ -324,19 +328,20 @@ static void link_facts(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "header_bytes", "headers and prefixes", AN_BYTES,
 		page_cell_count(again, r->posted_twice, t->header_bytes));
 	an_fact(p, f, "framing_bytes", "framing", AN_BYTES, page_cell_count(again, r->posted_twice, t->framing_bytes));
-	an_fact(p, f, "efficiency", "link efficiency", AN_SHARE, AN_D(r->efficiency / 1000));
+	an_fact(p, f, "efficiency", "link efficiency", AN_SHARE, page_cell_about(about, AN_D(r->efficiency / 1000)));
 	an_fact(p, f, "write_enabled", "enabled bytes of writes", AN_SHARE,
-		share_or_none(r->write_enabled, r->write_bytes));
+		page_cell_about(r->posted_twice, share_or_none(r->write_enabled, r->write_bytes)));
 	an_fact(p, f, "read_enabled", "enabled bytes of reads", AN_SHARE,
-		share_or_none(r->read_enabled, r->read_bytes));
-	an_fact(p, f, "relaxed", "relaxed ordering", AN_SHARE, share_or_none(r->relaxed, r->relaxed + r->ordered));
+		page_cell_about(again, share_or_none(r->read_enabled, r->read_bytes)));
+	an_fact(p, f, "relaxed", "relaxed ordering", AN_SHARE,
+		page_cell_about(about, share_or_none(r->relaxed, r->relaxed + r->ordered)));
 	an_explain(
 		p, f,
 		"Efficiency: enabled payload bytes, divided by all bytes of the packets (payload, header, prefix, "
 		"digest, and 8 bytes of sequence number, LCRC and framing each). Flow control and idle time are "
 		"not in a trace.%s",
 		r->posted_twice ?
-			" Some writes may be counted twice: bytes are upper bounds then, and shares are of what was counted." :
+			" Some writes may be counted twice: bytes are upper bounds then, and shares behind ~ are of what was counted." :
 			"");
 }
 
@@ -364,7 +369,8 @@ static void page_add_devices(struct an_page *p, const struct ptt_page_in *in)
 
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){
-			       AN_S(in->device_name(in->arg, d->device)), AN_U(d->records), AN_U(d->posted),
+			       AN_S(in->device_name(in->arg, d->device)), AN_U(d->records),
+			       page_cell_bound(in->r->posted_twice, d->posted),
 			       page_cell_count(again, false, d->non_posted),
 			       page_cell_count(again, false, d->completions),
 			       page_cell_span(d->time_sure, d->span_at_least, d->span), AN_U(d->format),
@@ -396,20 +402,19 @@ static void page_add_types(struct an_page *p, const struct ptt_page_in *in)
 		       (struct an_cell[COUNT(col)]){
 			       AN_S(type_name(y->type_index)),
 			       page_cell_count(again && !(type && type->cls == TLP_P), y->posted_twice, y->tlps),
-			       page_cell_about(again, AN_D(page_share(y->tlps, packets))),
+			       page_cell_about(again || in->r->posted_twice, AN_D(page_share(y->tlps, packets))),
 			       page_cell_count(again && !(type && type->cls == TLP_P), y->posted_twice, y->bytes),
-			       page_cell_about(again && !(type && type->cls == TLP_P),
+			       page_cell_about((again && !(type && type->cls == TLP_P)) || y->posted_twice,
 					       y->bytes ? AN_D(page_share(y->bytes, y->tlps)) : AN_NONE),
 			       page_cell_count(again && !(type && type->cls == TLP_P), y->posted_twice, y->relaxed),
 			       AN_S(type ? type->text : ""), page_cell_time(in->r->matched, y->posted_twice) });
 	}
 	cut_short(in, t);
-	an_explain(
-		p, t, "Bytes: payload, and for reads what they ask for, without bytes that are not enabled.%s",
-		in->r->posted_twice ?
-			" Figures behind <= are upper bounds, as some writes may be counted twice; shares are of all "
-			"packets as they were counted." :
-			"");
+	an_explain(p, t, "Bytes: payload, and for reads what they ask for, without bytes that are not enabled.%s",
+		   in->r->posted_twice ?
+			   " Figures behind <= are upper bounds, and those behind ~ may be off, as some writes may be "
+			   "counted twice." :
+			   "");
 }
 
 static void gaps_table(struct an_page *p, const struct ptt_page_in *in)
@@ -830,6 +835,7 @@ static void time_line(struct an_page *p, const struct ptt_page_in *in)
 				   k == 4          ? r->may_miss || more :
 				   k == 2 && hides ? r->may_mispair :
 						     counts_again(r);
+		const bool bound = k < 2 && r->posted_twice; /* of a step, too: at worst it holds none of two */
 
 		if (!known[k])
 			continue;
@@ -841,8 +847,10 @@ static void time_line(struct an_page *p, const struct ptt_page_in *in)
 								  title[k],
 				       .v = v + (size_t)nlines * r->nbins,
 				       .by = k == 3 ? r->bin_ticks : 0,
+				       .at_most = bound,
 				       .approximate = about };
-		const char *marked = about ? arena_printf(&p->arena, "~ %s", l->title) : NULL;
+		const char *marked =
+			about || bound ? arena_printf(&p->arena, "%s %s", about ? "~" : "<=", l->title) : NULL;
 		l->title = marked ? marked : l->title;
 		for (uint32_t i = 0; i < r->nbins; i++)
 			v[(size_t)nlines * r->nbins + i] = bin_figure(&r->bin[i], k);

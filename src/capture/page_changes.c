@@ -167,7 +167,8 @@ static void page_say_sparse(struct an_page *p, const struct ptt_report *a, const
 	an_page_words(
 		p, AN_CANNOT, "time",
 		"Records of %s are sparse: gaps were longer than the 2047 ticks that 11 bits tell, and how much longer is not known. So "
-		"rates and outstanding requests on average are not compared, and latencies are lower bounds.",
+		"rates and outstanding requests on average are not compared, means and maxima of latencies are lower bounds, and their "
+		"percentiles are approximate.",
 		a->sparse && b->sparse ? "both" :
 		a->sparse              ? "A" :
 					 "B");

@@ -66,7 +66,7 @@ static void line_judge_mark(const struct line *l, uint32_t i, double got)
 	const char *key = l->want[i].key;
 	const bool least = list_has(l->p, "at_least", key), most = list_has(l->p, "at_most", key),
 		   about = list_has(l->p, "approximate", key);
-	const double beyond = l->want[i].beyond, off = l->want[i].within * beyond + 1e-6 * beyond + 1e-9;
+	const double beyond = l->want[i].beyond, off = 1e-6 * beyond + 1e-9;
 	bool right = true;
 
 	switch (l->want[i].mark) {

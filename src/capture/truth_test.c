@@ -264,6 +264,13 @@ static void judge_gap(struct judge *j)
 	judge_place(j, "offset", h->behind);
 }
 
+/* Of the last figure: writes that are there twice are in it. */
+static void want_about(struct line *l, bool twice)
+{
+	if (twice)
+		l->want[l->n - 1].mark = MARK_ABOUT;
+}
+
 static void judge_type(struct judge *j)
 {
 	const struct truth *t = j->t;
@@ -274,9 +281,11 @@ static void judge_type(struct judge *j)
 	assert_true(i < TYPES);
 	line_want(&j->l, "tlps", t->tlps[i]);
 	want_share(&j->l, "share", t->tlps[i], SUM(records) - SUM(duplicates));
+	want_about(&j->l, SUM_WHO(posted_twice));
 	line_want(&j->l, "posted_duplicates_at_most", number_of(j->l.p, "posted_duplicates_at_most"));
 	line_want(&j->l, "bytes", t->bytes[i]);
 	want_share(&j->l, "mean", t->bytes[i], t->bytes[i] ? t->tlps[i] : 0);
+	want_about(&j->l, number_of(j->l.p, "posted_duplicates_at_most"));
 	line_want(&j->l, "relaxed", t->relaxed[i]);
 }
 
@@ -456,6 +465,8 @@ static void judge_time_line(struct judge *j)
 		{ "outstanding_peak", peak, 1, any && !lacks_answers(&t->w[0]) },
 	};
 	judge_picture(j, !any || j->sparse ? NULL : "outstanding_mean");
+	for (uint32_t k = 0; k < 2 && SUM_WHO(posted_twice); k++)
+		assert_true(list_has(j->l.p, "at_most", of[k].name) || list_has(j->l.p, "approximate", of[k].name));
 	for (const char *p = series; (p = strstr(p + 1, "{\"name\":")) && p < strchr(j->l.p, '\n'); n++, shown++) {
 		while (n < COUNT(of) && !of[n].known)
 			n++;
@@ -549,9 +560,12 @@ static void judge_link(struct judge *j)
 	line_want(&j->l, "header_bytes", headers);
 	line_want(&j->l, "framing_bytes", 8 * tlps);
 	want_share(&j->l, "efficiency", useful, payload + headers + 8 * tlps);
+	want_about(&j->l, SUM_WHO(posted_twice));
 	want_share(&j->l, "write_enabled", t->bytes[WRITE32] + t->bytes[WRITE64], written);
+	want_about(&j->l, SUM_WHO(posted_twice));
 	want_share(&j->l, "read_enabled", t->bytes[READ32] + t->bytes[READ64], asked);
 	want_share(&j->l, "relaxed", relaxed, tlps);
+	want_about(&j->l, SUM_WHO(posted_twice));
 }
 
 static void judge_size(struct judge *j)

@@ -55,7 +55,7 @@ static double figure_error(const struct figure *x, double seldom)
 	return x->is.b / x->is.a * (compare_t(x->g.df, seldom) * x->g.error + x->g.grain);
 }
 
-static const char unit_rate[] = "per 1000 ticks", unit_ticks[] = "ticks";
+static const char unit_rate[] = "per 1000 ticks", unit_ticks[] = "ticks", unit_share[] = "per 1000";
 
 /* What 11 bits of time make of a figure: rates are upper bounds, latencies lower ones. */
 static uint8_t figure_bound(const struct ptt_report *r, const char *unit)
@@ -63,6 +63,14 @@ static uint8_t figure_bound(const struct ptt_report *r, const char *unit)
 	if (!r->wraps)
 		return PTT_BOUND_NONE;
 	return unit == unit_rate ? PTT_BOUND_MOST : unit == unit_ticks ? PTT_BOUND_LEAST : PTT_BOUND_NONE;
+}
+
+/* Whether it may be off either way. A share of packets is where some of them may be there twice; of a rate these make a bound. */
+static bool figure_about(const struct ptt_report *r, const char *unit)
+{
+	const bool timed = unit == unit_rate || unit == unit_ticks;
+
+	return r->may_miss || (timed && !r->time_sure) || (unit == unit_share && r->posted_twice != 0);
 }
 
 static struct figure *change_add(struct changes *c, const char *unit, const struct sample *a, const struct sample *b,
@@ -77,9 +85,8 @@ static struct figure *change_add(struct changes *c, const char *unit, const stru
 	if (x == NULL)
 		return NULL;
 	*x = (struct figure){ .g = compare_growth(a, b) };
-	const bool timed = unit == unit_rate || unit == unit_ticks;
-	x->is.about_a = c->a->may_miss || (timed && !c->a->time_sure);
-	x->is.about_b = c->b->may_miss || (timed && !c->b->time_sure);
+	x->is.about_a = figure_about(c->a, unit);
+	x->is.about_b = figure_about(c->b, unit);
 	x->is.bound_a = figure_bound(c->a, unit);
 	x->is.bound_b = figure_bound(c->b, unit);
 	va_start(ap, fmt);
@@ -238,7 +245,7 @@ static void compare_faults(struct changes *c)
 	for (unsigned f = 0; f < PTT_FAULTS; f++) {
 		const uint32_t n = c->n;
 
-		compare_part(c, "per 1000", part_fault, part_tlps, f, true, ptt_fault_name((enum ptt_fault)f));
+		compare_part(c, unit_share, part_fault, part_tlps, f, true, ptt_fault_name((enum ptt_fault)f));
 		if (c->n == n || !may_miss || !is_like_missing((enum ptt_fault)f))
 			continue;
 		struct figure *x = &c->v[n];
@@ -260,8 +267,8 @@ static void compare_whole(struct changes *c)
 		compare_part(c, unit_rate, part_tlps, part_ticks, 0, true, "packets");
 		compare_part(c, unit_rate, part_useful, part_ticks, 0, false, "payload");
 	}
-	compare_part(c, "per 1000", part_useful, part_link, 0, false, "link efficiency");
-	compare_part(c, "per 1000", part_relaxed, part_tlps, 0, true, "relaxed ordering");
+	compare_part(c, unit_share, part_useful, part_link, 0, false, "link efficiency");
+	compare_part(c, unit_share, part_relaxed, part_tlps, 0, true, "relaxed ordering");
 	compare_faults(c);
 }
 
@@ -439,6 +446,13 @@ static double moved_place(const struct ptt_hist *h, double wrong, unsigned place
 	return high - is > is - low ? high - is : is - low;
 }
 
+/* An estimate of ticks that may have been more bounds nothing. */
+static void figure_set_estimate(const struct changes *c, struct figure *x)
+{
+	x->is.about_a |= c->a->wraps;
+	x->is.about_b |= c->b->wraps;
+}
+
 static void compare_latency(struct changes *c, const struct ptt_hist *a, const struct ptt_hist *b,
 			    const struct ptt_track *ta, const struct ptt_track *tb, const struct ptt_requester_row *ra,
 			    const struct ptt_requester_row *rb, const char *of)
@@ -473,8 +487,10 @@ static void compare_latency(struct changes *c, const struct ptt_hist *a, const s
 		double chance =
 			x && k != PTT_AT_MIDDLE ? chance_by_ranks(a, b, ta, tb, shares[k], at_a[k], at_b[k]) : 0;
 		latency_figure(x, OF_LATENCY, a, b, ra, rb);
-		if (x)
-			x->is.chance = chance > x->is.chance ? chance : x->is.chance;
+		if (x == NULL)
+			continue;
+		x->is.chance = chance > x->is.chance ? chance : x->is.chance;
+		figure_set_estimate(c, x); /* a fraction of a bucket, which may lie above the truth */
 	}
 	sa = (struct sample){ .value = (double)a->most };
 	sb = (struct sample){ .value = (double)b->most };
@@ -621,9 +637,11 @@ static void compare_own_latency(struct changes *c)
 		if (!v[i].own)
 			continue;
 		name_requester(name, v[i].a);
-		figure_set_owner(change_add(c, unit_ticks, &v[i].own_a, &v[i].own_b, "%s latency mean, others alike",
-					    name),
-				 OF_OWN, v[i].a, v[i].b);
+		struct figure *x =
+			change_add(c, unit_ticks, &v[i].own_a, &v[i].own_b, "%s latency mean, others alike", name);
+		figure_set_owner(x, OF_OWN, v[i].a, v[i].b);
+		if (x)
+			figure_set_estimate(c, x);
 	}
 	mem_free(v);
 }

@@ -38,6 +38,8 @@ void ptt_hist_merge(struct ptt_hist *into, const struct ptt_hist *from);
 /* The value that per_mille thousandths of all values do not exceed: the most of its bucket, and never above
  * h->most. 0 when h is NULL or empty. 500 is the median. */
 uint64_t ptt_hist_at(const struct ptt_hist *h, uint32_t per_mille);
+/* What that value is at least: the least of its bucket, and never below h->least. */
+uint64_t ptt_hist_at_least(const struct ptt_hist *h, uint32_t per_mille);
 
 /* A few figures of a distribution, each to a fraction of a bucket: the mean of what lies between the 5th and the 95th
  * percentile, and percentiles. Of what h got since it was `since`; NULL: of all. 0 when there is nothing. */
@@ -407,7 +409,7 @@ struct ptt_change {
 	double error;             /* change is off by so much at most, 99 times of 100; INFINITY: nobody knows */
 	double chance;            /* that two traces of one load differ in this figure as much; 1: nobody knows */
 	bool finding;             /* it is no chance, all figures of the comparison taken together */
-	bool about_a, about_b;    /* records may be missing from that trace: its value may be off */
+	bool about_a, about_b;    /* its value may be off: records may be missing from that trace, or count twice */
 	uint8_t bound_a, bound_b; /* enum ptt_bound: of ticks that may have been more */
 	uint8_t role;             /* enum ptt_role */
 	const struct ptt_hist *latency_a,

@@ -51,16 +51,31 @@ void ptt_hist_merge(struct ptt_hist *into, const struct ptt_hist *from)
 		into->bucket[i] += from->bucket[i];
 }
 
-uint64_t ptt_hist_at(const struct ptt_hist *h, uint32_t per_mille)
+/* Of a histogram that has values. */
+static uint32_t hist_bucket_at(const struct ptt_hist *h, uint32_t per_mille)
 {
-	if (h == NULL || h->n == 0)
-		return 0;
 	/* The rank, rounded up, without overflow: n may be near 2^64 / 1000. */
 	uint64_t rank = h->n / 1000 * per_mille + (h->n % 1000 * per_mille + 999) / 1000, below = 0;
 	for (uint32_t i = 0; i < PTT_HIST_BUCKETS; i++) {
 		below += h->bucket[i];
 		if (below >= rank && below > 0)
-			return ptt_hist_most(i) < h->most ? ptt_hist_most(i) : h->most;
+			return i;
 	}
-	return h->most;
+	return hist_bucket(h->most);
+}
+
+uint64_t ptt_hist_at(const struct ptt_hist *h, uint32_t per_mille)
+{
+	if (h == NULL || h->n == 0)
+		return 0;
+	uint64_t most = ptt_hist_most(hist_bucket_at(h, per_mille));
+	return most < h->most ? most : h->most;
+}
+
+uint64_t ptt_hist_at_least(const struct ptt_hist *h, uint32_t per_mille)
+{
+	if (h == NULL || h->n == 0)
+		return 0;
+	uint64_t least = ptt_hist_least(hist_bucket_at(h, per_mille));
+	return least > h->least ? least : h->least;
 }

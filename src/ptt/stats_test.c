@@ -1081,6 +1081,23 @@ static void a_shift_of_two_percent_moves_every_percentile(void **state)
 	}
 }
 
+static void a_percentile_that_was_called_a_lower_bound_lay_above_the_rank_by_up_to_a_bucket(void **state)
+{
+	struct ptt_hist h = { 0 };
+
+	(void)state;
+	assert_int_equal(ptt_hist_at_least(NULL, 500), 0);
+	assert_int_equal(ptt_hist_at_least(&h, 500), 0);
+	for (uint64_t v = 613; v < 1613; v++)
+		ptt_hist_add(&h, v);
+	for (uint32_t per_mille = 1; per_mille <= 1000; per_mille++) {
+		uint64_t is = 612 + per_mille, least = ptt_hist_at_least(&h, per_mille);
+		assert_true(least <= is && is - least <= is / 100);
+		assert_true(least >= h.least);
+		assert_int_equal(ptt_hist_bucket(least), ptt_hist_bucket(is));
+	}
+}
+
 static int run_once(const struct trace *t)
 {
 	struct ptt_stats_opts o = { .match = true, .track = true, .most_outstanding = 1000, .shards = 2 };
@@ -1202,6 +1219,7 @@ int main(void)
 		cmocka_unit_test(buckets_meet_without_gap),
 		cmocka_unit_test(a_gap_ends_what_was_open_and_no_latency_spans_it),
 		cmocka_unit_test(percentiles_are_the_ranks),
+		cmocka_unit_test(a_percentile_that_was_called_a_lower_bound_lay_above_the_rank_by_up_to_a_bucket),
 		cmocka_unit_test(a_shift_of_two_percent_moves_every_percentile),
 		cmocka_unit_test(every_failing_allocation_is_reported_and_leaks_nothing),
 		cmocka_unit_test(one_time_stamp_with_a_flipped_bit_was_a_wrap_of_the_counter),
