@@ -197,7 +197,7 @@ static void lead_device(const struct ptt_page_in *in, struct an_part *table, uin
 /* Of what errors and missing records have in common. */
 static struct an_cell page_cell_error(const struct ptt_report *r, uint64_t v)
 {
-	return r->matched ? page_cell_bound(r->may_miss, v) : AN_NONE;
+	return r->matched ? page_cell_count(r->twice_unsure, r->may_miss && !r->twice_unsure, v) : AN_NONE;
 }
 
 static const char *time_text(uint8_t time)

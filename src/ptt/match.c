@@ -32,6 +32,9 @@
  * in it a second time. So the first request of a tag after a gap may already be a duplicate, and those of its
  * completions that repeat a Byte Count are duplicates.
  *
+ * Doubts. A device that asks again, with the same tag, for what it got no answer to, looks like such a packet, too. But then the
+ * completion comes once. So a request that was seen twice, and whose completions were not, may have been two.
+ *
  * Nothing is refused: a hostile trace can only make wrong pairs.
  */
 #include <string.h>
@@ -52,7 +55,8 @@ int ptt_match_open(struct ptt_match **ret, uint32_t most_outstanding)
 	*m = (struct ptt_match){ .mask = (1u << bits) - 1, .shift = 64 - bits, .most = most, .free = MATCH_NONE };
 	m->slot = mem_alloc(((size_t)most + 1) * sizeof(*m->slot));
 	m->place = mem_alloc(((size_t)m->mask + 1) * sizeof(*m->place));
-	if (m->slot == NULL || m->place == NULL) {
+	m->once = mem_alloc(((size_t)m->mask + 1) * sizeof(*m->once));
+	if (m->slot == NULL || m->place == NULL || m->once == NULL) {
 		ptt_match_close(m);
 		return -TALLY_ENOMEM;
 	}
@@ -67,6 +71,7 @@ void ptt_match_close(struct ptt_match *m)
 		return;
 	mem_free(m->slot);
 	mem_free(m->place);
+	mem_free(m->once);
 	mem_free(m);
 }
 
@@ -127,11 +132,27 @@ static bool is_twice(const struct ptt_match *m, uint64_t key)
 	return m->twice[device < MATCH_DEVICES ? device : MATCH_DEVICES - 1];
 }
 
+static bool match_is_doubtful(struct ptt_match *m, const struct match_place *p)
+{
+	return (p->seen & MATCH_SEEN) == MATCH_TWICE && p->gaps == *match_gaps(m, key_device(p->key)) &&
+	       (p->seen & MATCH_COUNT || (p->slot != MATCH_NONE && m->slot[p->slot].pair.t.completions == 0));
+}
+
+void match_doubts(struct ptt_match *m, void (*each)(void *arg, uint64_t key, uint64_t since), void *arg)
+{
+	for (uint32_t i = 0; i <= m->mask; i++) {
+		const struct match_place *p = &m->place[i];
+		if (p->key != 0 && match_is_doubtful(m, p))
+			each(arg, p->key, p->slot != MATCH_NONE ? m->slot[p->slot].pair.request.time : m->once[i]);
+	}
+}
+
 enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **where, const struct ptt_pair **given_up)
 {
 	struct match_place *p = match_settle_key(m, key), *victim = NULL;
 	enum ptt_event what = PTT_OPENED;
 
+	m->doubt = match_is_doubtful(m, p);
 	if (p->slot != MATCH_NONE) {
 		what = PTT_REUSED;
 		victim = p;
@@ -233,6 +254,7 @@ enum ptt_event match_completion(struct ptt_match *m, uint64_t key, const struct 
 	}
 	if (p->seen != 0) {
 		p->seen++;
+		m->once[p - m->place] = a->time;
 		s->left = a->byte_count;
 	}
 	struct tlp_transaction *x = &s->pair.t;

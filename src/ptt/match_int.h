@@ -88,8 +88,13 @@ struct ptt_match {
 	uint32_t free;
 	uint16_t gaps[MATCH_DEVICES]; /* so far, by device */
 	bool twice[MATCH_DEVICES];
+	bool doubt;     /* of the request that match_request() opened: match_is_doubtful() of the one before */
+	uint64_t *once; /* by place: the time of the last completion that was first of two, or should be */
 	struct ptt_pair given_up; /* whose slot was taken again at once */
 };
+
+/* Calls each() for what match_is_doubtful() says so of now, and since when it waits for a second record. */
+void match_doubts(struct ptt_match *m, void (*each)(void *arg, uint64_t key, uint64_t since), void *arg);
 
 /* The place of key, or the empty one where it would go. */
 static inline struct match_place *match_find(struct ptt_match *m, uint64_t key)

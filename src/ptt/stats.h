@@ -299,6 +299,7 @@ enum ptt_note {
 	PTT_NOTE_4DW_FIELDS,
 	PTT_NOTE_CLOCKS,
 	PTT_NOTE_DUPLICATES,
+	PTT_NOTE_TWICE_UNSURE,
 	PTT_NOTE_POSTED_TWICE,
 	PTT_NOTE_ROWS_CUT,
 	PTT_NOTE_PAGES_CUT,
@@ -360,7 +361,9 @@ struct ptt_report {
 	uint64_t broken;  /* requests whose answer began and did not end, where others' answers can't be seen */
 	/* Errors, or missing records that nothing tells of, or missing ones of which nobody knows where: */
 	bool never_answered; /* a request was open at the end twice as long as any took that was answered */
-	bool may_mispair; /* unexpected completions, reused tags, misfits and broken answers are left: pairs may be none, so latencies
+	bool twice_unsure; /* requests that were seen twice had completions that were not: each may have been asked twice, so neither
+	                                       * duplicates nor errors are bounds */
+	bool may_mispair; /* those, or unexpected completions, reused tags, misfits and broken answers are left: pairs may be none, so latencies
 	                                       * and what follows from pairs may be off, and errors are upper bounds */
 	bool may_miss; /* either of the two */
 	const struct ptt_gap_row *gap;

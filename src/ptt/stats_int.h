@@ -160,10 +160,11 @@ struct stats_requester {
 	uint32_t largest[PTT_KINDS]; /* of one packet, in whole DWs, of the same */
 	uint32_t outstanding, peak;
 	uint64_t answered, unanswered, given_up, failed, cut;
-	uint64_t evicted;              /* of given_up */
-	uint64_t unanswerable;         /* by finish: of the above those that can't be answered here */
-	uint64_t posted_twice;         /* its posted requests that may be duplicates, at most */
-	uint64_t config;               /* of its reads and writes: those of configuration space */
+	uint64_t evicted;           /* of given_up */
+	uint64_t unanswerable;      /* by finish: of the above those that can't be answered here */
+	uint64_t doubts, doubt_age; /* requests seen twice, answered once or not at all; at the end: the oldest such */
+	uint64_t posted_twice;      /* its posted requests that may be duplicates, at most */
+	uint64_t config;            /* of its reads and writes: those of configuration space */
 	struct stats_unheard *unheard; /* NULL: it asked nothing, or was answered */
 	uint8_t faults[PTT_FAULTS];    /* kept, up to PTT_STATS_SAMPLE */
 	bool heard; /* a completion answered it; or its device can't show who is answered, and asks nobody */

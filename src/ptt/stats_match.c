@@ -117,6 +117,7 @@ const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d
 		struct tlp *where;
 		enum ptt_event what = match_request(s->match, key, &where, &pair);
 		*where = *t;
+		r->doubts += s->match->doubt;
 		count_request(s, d, r, what, t, pair);
 		return NULL;
 	}
@@ -237,6 +238,18 @@ static void stats_unanswered(void *arg, const struct ptt_pair *p)
 	}
 }
 
+/* Of a request that was seen twice, and not its completions, nor at the end. */
+static void stats_doubt(void *arg, uint64_t key, uint64_t since)
+{
+	struct ptt_stats *s = arg;
+	const uint32_t device = key >> 46 & 0x1ffff;
+	struct stats_requester *r =
+		requester_at(s, requester_key(device, (uint16_t)(key >> 30), (uint16_t)(key >> 14)));
+	const uint64_t age = device_at(s, device)->clock.now - since;
+
+	r->doubt_age = age > r->doubt_age ? age : r->doubt_age;
+}
+
 #define SILENT_LEAST 16u /* requests without any answer that are no chance */
 
 static void settle_unheard(struct ptt_stats *s)
@@ -273,6 +286,7 @@ static void set_apart(struct ptt_stats *s, struct stats_requester *r)
 		track_forget_faults(s, r->unheard);
 	}
 	r->unanswerable = n;
+	r->doubts = r->doubt_age = 0; /* they were counted again */
 	r->unanswered = r->given_up = r->cut = 0;
 	r->peak = 0;
 }
@@ -369,6 +383,9 @@ void stats_settle(struct ptt_stats *s)
 	settle_unheard(s);
 	if (s->match != NULL)
 		ptt_match_rest(s->match, stats_unanswered, s);
+	for (uint32_t i = 0, n = 0; s->match != NULL && i < PTT_STATS_DEVICES; i++)
+		if (s->device[i].duplicates != 0 && n++ == 0)
+			match_doubts(s->match, stats_doubt, s);
 	cells_settle(s);
 	if (s->track != NULL)
 		track_settle(s);

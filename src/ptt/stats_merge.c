@@ -39,6 +39,8 @@ static void merge_requester(struct ptt_stats *s, uint32_t row, struct stats_requ
 	r->cut += from->cut;
 	r->evicted += from->evicted;
 	r->posted_twice += from->posted_twice;
+	r->doubts += from->doubts;
+	r->doubt_age = from->doubt_age > r->doubt_age ? from->doubt_age : r->doubt_age;
 	r->config += from->config;
 	unheard_merge(s, r, from);
 	merge_hist(s, &r->latency, from->latency);

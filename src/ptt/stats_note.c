@@ -160,7 +160,7 @@ static void note_may_miss(struct ptt_report *r)
 			"%llu reads were answered with another address or size than they asked for, and of %llu the answer began and did not end: so "
 			"it looks where records are missing and no size, offset or flag says so. %s",
 			(ull)r->misfits, (ull)r->broken, rests);
-	else if (r->may_mispair)
+	else if (r->may_mispair && !r->twice_unsure)
 		note_say(
 			r, PTT_NOTE_MAY_MISS,
 			"Records are missing, and nothing says for certain where. %s Requests that count as unanswered may have been "
@@ -299,6 +299,12 @@ static void note_duplicates(struct ptt_report *r)
 			 "%llu records are duplicates: a packet between two devices comes in at one port and goes out "
 			 "at another, and this trace has both. Each counts once.",
 			 (ull)r->duplicates);
+	if (r->twice_unsure)
+		note_say(
+			r, PTT_NOTE_TWICE_UNSURE,
+			"Some requests were seen twice, but not their completions. A request that is repeated, with the same tag, "
+			"looks so: then it is no duplicate, and the one before was given up. So duplicates, requests, errors and latencies "
+			"are approximate.");
 	if (r->posted_twice != 0)
 		note_say(r, PTT_NOTE_POSTED_TWICE,
 			 "Up to %llu of %llu posted requests may be duplicates. A posted request has no completion "

@@ -127,13 +127,15 @@ FLAT uint32_t run_answer(struct match_slot *slot, const uint8_t *p, uint64_t tim
 }
 
 /* Of a request that is seen twice, as match_completion() does: whether it is no duplicate. */
-FLAT bool run_is_first(struct match_slot *slot, struct match_place *e, const uint8_t *p, unsigned dws)
+FLAT bool run_is_first(struct ptt_match *m, struct match_place *e, const uint8_t *p, uint64_t time, unsigned dws)
 {
 	const uint32_t byte_count = ((raw_dw(p, dws, 1) - 1) & 0xfff) + 1;
+	struct match_slot *slot = &m->slot[e->slot];
 
 	if (byte_count >= slot->left)
 		return false;
 	e->seen++;
+	m->once[e - m->place] = time;
 	slot->left = byte_count;
 	return true;
 }
@@ -176,7 +178,7 @@ FLAT uint32_t run_match(const struct pass *a, const struct block *b, uint32_t k,
 		if (h->sort == SORT_CPLD) {
 			if (RARE(e->slot == MATCH_NONE || raw_dw(p, dws, 1) & 0xf000))
 				break;
-			if (e->seen != 0 && !run_is_first(&m->slot[e->slot], e, p, dws))
+			if (e->seen != 0 && !run_is_first(m, e, p, time, dws))
 				break;
 			run->slot[n] = e->slot;
 			run->requester[n] = r;
@@ -187,7 +189,8 @@ FLAT uint32_t run_match(const struct pass *a, const struct block *b, uint32_t k,
 			level += (uint64_t)(int64_t)(int32_t)over;
 			changed += time & (uint64_t)(int64_t)(int32_t)over;
 		} else {
-			if (RARE(e->slot != MATCH_NONE || m->used == m->most || e->gaps != a->gaps))
+			if (RARE(e->slot != MATCH_NONE || m->used == m->most ||
+				 (e->gaps ^ a->gaps) | (e->seen & MATCH_COUNT)))
 				break;
 			run_open(a, e, p, time, id, tag, h, dws);
 			level++;

@@ -404,8 +404,10 @@ static void make_matched(const struct ptt_stats *s, struct ptt_report *r)
 	r->misfits = s->misfits;
 	r->broken = s->broken;
 	r->never_answered = s->latency.n != 0 && s->oldest / 2 > s->latency.most;
+	for (uint32_t i = 0; i <= PTT_STATS_ROWS; i++)
+		r->twice_unsure |= s->requester[i].doubts != 0 || s->requester[i].doubt_age / 2 > s->latency.most;
 	r->may_mispair =
-		s->place_unknown ||
+		s->place_unknown || r->twice_unsure ||
 		s->fault_count[PTT_FAULT_UNEXPECTED_CPL] + s->fault_count[PTT_FAULT_REUSED] + r->misfits + r->broken !=
 			0;
 	r->may_miss = r->may_mispair || r->never_answered;

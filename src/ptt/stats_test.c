@@ -592,6 +592,66 @@ static void real_errors_were_hidden_behind_the_first_64_of_a_kind(void **state)
 	}
 }
 
+/* 200 reads in direction 2 of 4DW. Of every 40th the first record is repeated: by the device, which got no answer, so it comes
+ * once then, or never. Or all packets are seen twice, between devices. */
+static void a_read_that_was_asked_again_was_a_duplicate_and_its_loss_was_hidden(void **state)
+{
+	enum { READS = 200, WHO = 0x0100 };
+	enum { NONE, AGAIN, AGAIN_FOR_NOTHING, LAST_AGAIN, PEERS, WAYS };
+	static uint8_t bytes[4 * READS * 16];
+
+	(void)state;
+	for (uint32_t way = NONE; way < WAYS; way++) {
+		const struct ptt_stats_opts o = { .match = true };
+		const struct ptt_decode_opts d = { .format = PTT_4DW, .time = PTT_TIME_ABS };
+		const struct ptt_report *r;
+		struct ptt_stats *s;
+		uint8_t *p = bytes;
+		uint32_t t = 0;
+
+		for (uint32_t i = 0; i < READS; i++) {
+			const uint32_t from = (uint32_t)WHO << 16 | (i % 32) << 8;
+			const struct handmade read = {
+				.type = 0, .length = 1, .dw1 = from | 0xf, .dw2 = 0x1000 + 64 * i
+			};
+			const struct handmade answer = { .fmt = 2,
+							 .type = 0x0a,
+							 .length = 1,
+							 .dw1 = 0x0080u << 16 | 4,
+							 .dw2 = from | (64 * i & 0x7f) };
+			const bool again = way == LAST_AGAIN ? i == READS - 20 : way != NONE && i % 40 == 20;
+			struct handmade h = read;
+
+			h.time = t += 300;
+			p = handmade(p, PTT_4DW, &h);
+			h.time = t += 300;
+			if (again || way == PEERS)
+				p = handmade(p, PTT_4DW, &h);
+			h = answer;
+			h.time = t += 300;
+			if (!again || way != AGAIN_FOR_NOTHING)
+				p = handmade(p, PTT_4DW, &h);
+			h.time = t += 300;
+			if (way == PEERS)
+				p = handmade(p, PTT_4DW, &h);
+		}
+		const struct ptt_chunk c = { .p = bytes,
+					     .n = (size_t)(p - bytes),
+					     .format = PTT_4DW,
+					     .coverage = PTT_COVERAGE_KNOWN | PTT_COVERAGE_DUPLICATES };
+		assert_int_equal(ptt_stats_open(&s, &o), 0);
+		ptt_stats_chunk(s, &c, &d);
+		assert_int_equal(ptt_stats_finish(s, &r), 0);
+		assert_int_equal(r->answered, way == AGAIN_FOR_NOTHING ? READS - 5 : READS);
+		assert_int_equal(r->duplicates == 0, way == NONE);
+		if (r->twice_unsure != (way != NONE && way != PEERS) ||
+		    r->twice_unsure != says(r, PTT_NOTE_TWICE_UNSURE))
+			fail_msg("way %u: %s", way, r->twice_unsure ? "unsure" : "sure");
+		assert_int_equal(r->may_mispair, r->twice_unsure);
+		ptt_stats_close(s);
+	}
+}
+
 /* Requests of one device and completions for another one: what two directions of two sides look like. */
 static void completions_of_the_other_side_are_said(void **state)
 {
@@ -1202,6 +1262,7 @@ int main(void)
 		cmocka_unit_test(a_requester_that_is_never_answered_is_said),
 		cmocka_unit_test(a_device_that_is_never_answered_was_taken_for_a_host_and_hidden),
 		cmocka_unit_test(real_errors_were_hidden_behind_the_first_64_of_a_kind),
+		cmocka_unit_test(a_read_that_was_asked_again_was_a_duplicate_and_its_loss_was_hidden),
 		cmocka_unit_test(nothing_is_a_report_too),
 		cmocka_unit_test(padding_is_counted_and_skipped),
 		cmocka_unit_test(devices_are_told_apart),
