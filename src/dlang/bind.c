@@ -548,11 +548,9 @@ static int bind_symbol(struct d_unit *u, struct d_node *n)
 	if (k == NULL)
 		return d_fail(u, n->line, D_UNSUPPORTED, "%s is a symbol of a kernel: there is none where this runs",
 			      n->str);
-	if (k->symbol(k->arg, module, tick + 1, &s, &why) < 0) {
-		if (u->why != NULL)
-			*u->why = why;
-		return d_fail(u, n->line, D_IDENT_UNDEF, "failed to resolve %s: Unknown symbol name", n->str);
-	}
+	if (k->symbol(k->arg, module, tick + 1, &s, &why) < 0)
+		return d_fail(u, n->line, D_IDENT_UNDEF, "failed to resolve %s: Unknown symbol name%s%s", n->str,
+			      *why.text != '\0' ? "; " : "", why.text);
 	if (s.is_function) {
 		n->kind = N_INT;
 		n->type = u->base[B_VOIDPTR];

@@ -232,15 +232,20 @@ static void symbol_seen(void *arg, uint64_t address, char type, const char *name
 	snprintf(s->of, sizeof(s->of), "%s", module);
 }
 
+/* Two facts may help: a kernel without names of variables has names of functions, of which one may be near. */
 static int symbol_not_found(const struct symbol_search *s, struct err *why)
 {
-	if (s->variables < VARIABLES_FEW)
-		return err_set(why, TALLY_ENOTSUP,
-			       "this kernel has no names of its variables: it was built without CONFIG_KALLSYMS_ALL");
-	return *s->near ? err_set(why, TALLY_EINVAL, "the kernel has no symbol %.100s; did you mean %s?", s->name,
-				  s->near) :
-			  err_set(why, TALLY_EINVAL, "the kernel has no symbol %.100s%s%.60s: /proc/kallsyms has all",
-				  s->name, s->module ? " in module " : "", s->module ? s->module : "");
+	static const char no_variables[] =
+		"this kernel has no names of its variables: it was built without CONFIG_KALLSYMS_ALL";
+	const char *module = s->module ? s->module : "";
+	const char *known = s->variables < VARIABLES_FEW ? no_variables : "";
+
+	if (*s->near)
+		return err_set(why, TALLY_EINVAL, "%s%sdid you mean %.60s`%s?", known, *known ? "; " : "", module, s->near);
+	if (*known)
+		return err_set(why, TALLY_ENOTSUP, "%s", known);
+	return err_set(why, TALLY_EINVAL, "the kernel has no symbol %.100s%s%.60s: /proc/kallsyms has all", s->name,
+		       *module ? " in module " : "", module);
 }
 
 static bool is_variable(const struct btf_type *b, uint8_t kind)

@@ -21,7 +21,7 @@ is "members that are keywords of D, through a symbol" \
   "$(d -n 'BEGIN { r = (struct cgroup_root *)&`cgrp_dfl_root; printf("%d", r->cgrp.self.cgroup == &r->cgrp); exit(0); }')" 1
 is "a symbol in an inline definition" "$(d -n 'inline unsigned long *where = (unsigned long *)&`max_pfn; BEGIN { printf("%d", *where == `max_pfn); exit(0); }')" 1
 said=$(d -n 'BEGIN { trace(`max_pfm); }')
-check "$(printf '%s' "$said" | grep -q 'did you mean max_pfn'; echo $?)" "a misspelt symbol is refused with what is near" "$said"
+check "$(printf '%s' "$said" | grep -q 'did you mean `max_pfn?'; echo $?)" "a misspelt symbol is refused with what is near" "$said"
 said=$(d -n 'BEGIN { trace(`runqueues); }')
 check "$(printf '%s' "$said" | grep -q 'per-CPU variable'; echo $?)" "a per-CPU variable is refused" "$said"
 said=$(d -n 'BEGIN { *(&`max_pfn) = 20; }')
