@@ -241,7 +241,8 @@ static int symbol_not_found(const struct symbol_search *s, struct err *why)
 	const char *known = s->variables < VARIABLES_FEW ? no_variables : "";
 
 	if (*s->near)
-		return err_set(why, TALLY_EINVAL, "%s%sdid you mean %.60s`%s?", known, *known ? "; " : "", module, s->near);
+		return err_set(why, TALLY_EINVAL, "%s%sdid you mean %.60s`%s?", known, *known ? "; " : "", module,
+			       s->near);
 	if (*known)
 		return err_set(why, TALLY_ENOTSUP, "%s", known);
 	return err_set(why, TALLY_EINVAL, "the kernel has no symbol %.100s%s%.60s: /proc/kallsyms has all", s->name,
