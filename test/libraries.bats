@@ -93,6 +93,13 @@ BEGIN { exit(0); }"
   has 'prototype: integer constant'
   run "$TALLY" trace -qn 'BEGIN { exit(uregs[R_SP + 0] == uregs[R_UESP] ? 0 : 1); }'
   [ "$status" -eq 0 ]
+  run "$TALLY" trace -qn 'BEGIN { trace(uregs[R_R15] + uregs[R_TRAPNO]); exit(0); }'
+  [ "$status" -eq 0 ]
+  for i in -1:-1 R_TRAPNO+1:26 100:100; do
+    run "$TALLY" trace -qxerrtags -n "BEGIN { trace(uregs[${i%:*}]); exit(0); }"
+    [ "$status" -eq 1 ]
+    has "[D_REGS_IDX] in action list: index ${i#*:} is out of range for array uregs"
+  done
 }
 
 @test "zonename is the path of the thread's cgroup" {

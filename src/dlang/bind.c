@@ -46,10 +46,10 @@ bool is_builtin(const char *name)
 	return builtin_find(name) != NULL || strcmp(name, "NULL") == 0;
 }
 
-bool builtin_wants_constant(const char *name)
+uint64_t builtin_elements(const char *name)
 {
 	const struct builtin *b = builtin_find(name);
-	return b != NULL && b->cls == BC_LIBRARY && *b->type != '\0';
+	return b != NULL && b->cls == BC_LIBRARY ? strtoull(b->type, NULL, 10) : 0;
 }
 
 static enum d_call call_find(const char *name)

@@ -657,6 +657,9 @@ static int cook_cast(struct d_unit *u, struct d_node **np)
 			      "%s[ ] argument #1 is incompatible with prototype:\n\tprototype: integer constant\n"
 			      "\t argument: %s",
 			      n->str, type_name(u, n->a->type));
+	if (n->constant && (uint64_t)n->a->ival >= builtin_elements(n->str))
+		return d_fail(u, n->line, D_REGS_IDX, "index %lld is out of range for array %s", (long long)n->a->ival,
+			      n->str);
 	if (n->type->kind == TY_STRING)
 		return cast_to_string(u, np);
 	if (n->type->kind == TY_VOID)

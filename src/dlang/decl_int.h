@@ -10,7 +10,7 @@ struct d_sym *sym_get(struct d_unit *u, enum sym_kind kind, const char *name, ui
 /* A variable of the firing that no script can name. NULL: memory is out. */
 struct d_node *var_hidden(struct d_unit *u, const struct d_type *t, uint32_t line);
 bool is_builtin(const char *name);
-bool builtin_wants_constant(const char *name); /* as its subscript */
+uint64_t builtin_elements(const char *name); /* of an array whose subscripts are constant; 0: of what is none */
 
 /* near.c: "; did you mean NAME?", of the unit's arena, or "" when nothing is near. */
 const char *near_name(struct d_unit *u, const char *word);

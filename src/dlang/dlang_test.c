@@ -258,6 +258,14 @@ static bool check_types(const struct world *w, const char *text)
 	return true;
 }
 
+static bool world_library(void *arg, uint32_t i, struct d_library *ret)
+{
+	static const char text[] = "inline uint64_t uregs[int r] = r;";
+	(void)arg;
+	*ret = (struct d_library){ .name = "regs.d", .text = text, .n = sizeof(text) - 1 };
+	return i == 0;
+}
+
 /* Returns whether the golden is met, after saying what is wrong. */
 static bool run_golden(const char *name)
 {
@@ -269,6 +277,7 @@ static bool run_golden(const char *name)
 	w.env.empty_ok = with != NULL && strstr(with, "empty_ok") != NULL;
 	w.env.defaultargs = with != NULL && strstr(with, "defaultargs") != NULL;
 	w.env.ktypes = with != NULL && strncmp(with, "kernel", 6) == 0 ? &fake_kernel : NULL;
+	w.env.dlibrary = with != NULL && strncmp(with, "library", 7) == 0 ? world_library : NULL;
 	int rc = compile(&w, name, text, n);
 	bool fails = strncmp(name, "err.", 4) == 0;
 	bool good = fails ? rc == -TALLY_ESYNTAX && check_error(&w, name, text) : rc == 0 && check_types(&w, text);

@@ -158,7 +158,7 @@ int inline_expand(struct d_unit *u, struct d_node *n, struct d_inline *d)
 	for (uint32_t i = 0; i < p.n; i++)
 		if ((p.arg[i] = node_as(u, n->arg[i], p.type[i])) == NULL)
 			return -TALLY_ENOMEM;
-	if (p.n != 0 && p.arg[0]->kind == N_CAST && builtin_wants_constant(d->name)) {
+	if (p.n != 0 && p.arg[0]->kind == N_CAST && builtin_elements(d->name) != 0) {
 		p.arg[0]->constant = true;
 		p.arg[0]->str = d->name;
 	}

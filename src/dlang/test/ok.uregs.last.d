@@ -1,0 +1,5 @@
+/* with library */
+BEGIN
+{
+	trace(uregs[0] + uregs[25]);
+}
