@@ -82,6 +82,9 @@ CPU     ID                    FUNCTION:NAME
   run vm -qn 'BEGIN { exit(0); }' extra
   [ "$status" -eq 1 ]
   has "extraneous argument 'extra'"
+  echo 'BEGIN { exit(0); }' >mu.d
+  run as_dtrace -xerrtags -s mu.d "this is a test"
+  said 1 "dtrace: failed to compile script mu.d: [D_MACRO_UNUSED] extraneous argument 'this is a test' (\$1 is not referenced)"
   run vm -x defaultargs -qn 'BEGIN { trace($1); exit(0); }'
   said 0 "0"
   run vm -x argref -qn 'BEGIN { exit(0); }' extra

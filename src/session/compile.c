@@ -234,9 +234,9 @@ static int check_arguments(struct tally_trace *t)
 		    t->src[t->nsrc - 1].part != TALLY_PART_NAME)
 			err_set(&t->why, TALLY_ESYNTAX, "predicate and actions belong to the argument before: '%s %s'",
 				t->src[t->nsrc - 1].label, t->arg[i]);
-		return trace_fail(t, TALLY_ESYNTAX, "%s %s: extraneous argument '%s' ($%u is not referenced)",
+		return trace_fail(t, TALLY_ESYNTAX, "%s %s: %sextraneous argument '%s' ($%u is not referenced)",
 				  t->src[0].name ? "failed to compile script" : "invalid probe specifier",
-				  t->src[0].label, t->arg[i], i);
+				  t->src[0].label, t->opt.v[OPT_errtags] ? "[D_MACRO_UNUSED] " : "", t->arg[i], i);
 	}
 	return 0;
 }
