@@ -114,6 +114,27 @@ CPU     ID                    FUNCTION:NAME
   has "tally: invalid probe specifier BEGIN { trace(nosuch); }: "
 }
 
+@test "an error names the file that #line names, whether it is found by the parser or behind it" {
+  for line in '#line 77 "foo.d"' '# 77 "foo.d"' '#pragma D line 77 "foo.d"'; do
+    printf '%s\nBEGIN { trace(; }\n' "$line" >a.d
+    run vm -s a.d
+    said 1 'tally: failed to compile script a.d: "foo.d", line 77: syntax error near ";"'
+    for clause in '%s\nBEGIN { trace(xx); }\n' 'BEGIN { trace(1);\n%s\n if (xx) { trace(2); } }\n' '%s\nBEGIN, END /xx/ { trace(1); }\n'; do
+      printf "$clause" "$line" >a.d
+      run vm -s a.d
+      said 1 'tally: failed to compile script a.d: "foo.d", line 77: failed to resolve xx: Unknown variable name'
+    done
+    # found by the types
+    printf '%s\nBEGIN { trace(1); }\nBEGIN { trace("a" * 2); }\n' "$line" >a.d
+    run vm -s a.d
+    [ "$status" -eq 1 ] && has '"foo.d", line 78: '
+    # behind a line that names no file
+    printf '%s\nBEGIN { trace(1); }\n#line 3\nBEGIN { trace(xx); }\n' "$line" >a.d
+    run vm -s a.d
+    said 1 'tally: failed to compile script a.d: line 3: failed to resolve xx: Unknown variable name'
+  done
+}
+
 @test "a file that cannot be read ends with status 1" {
   run vm -s nosuch.d
   said 1 "tally: failed to open nosuch.d: No such file or directory"

@@ -309,6 +309,7 @@ struct d_stmt {
 	uint8_t kind; /* enum st_kind */
 	uint8_t act;  /* ST_ACT: enum d_actkind */
 	uint32_t line;
+	const char *header;  /* the unit's, where the statement begins: its messages name it */
 	struct d_node *expr; /* P: the whole statement. L: ST_EXPR, ST_IF */
 	/* ST_AGG: keys have the types agg->keys[i]; value is INT of 8 bytes, NULL for count();
 	 * weight is INT of 8 bytes or NULL */
@@ -350,6 +351,7 @@ struct parser;
 
 struct d_clausenode {
 	uint32_t line, source;
+	const char *header;  /* the unit's, where the clause begins */
 	const char *text;    /* d_clause.desc */
 	const char *comment; /* that stands directly in front of it, as one line, or "" */
 	struct d_desc *descs;
@@ -427,9 +429,9 @@ struct d_unit {
 	uint32_t ncounters; /* copied to the program by lower */
 	struct err *err, *why;
 	uint32_t cur_source; /* messages name this one */
-	const char *header; /* the file in which the preprocessor found what is being parsed; NULL: the source itself */
-	const char *region; /* "action list", "predicate": part of a -n text */
-	uint32_t depth;     /* recursion of the parser */
+	const char *header;  /* the file from which the preprocessor took what is in work; NULL: the source itself */
+	const char *region;  /* "action list", "predicate": part of a -n text */
+	uint32_t depth;      /* recursion of the parser */
 };
 
 /* Fails at `line` of the current source (0: of none): stores the words as dtrace(1) prints them. tag: D_NTAGS for those without one.

@@ -722,6 +722,7 @@ static int bind_conditional_actions(struct d_unit *u, struct d_stmt *s)
 
 	if (then == NULL || other == NULL)
 		return d_nomem(u);
+	then->header = other->header = s->header;
 	then->line = s->expr->b->line;
 	then->expr = s->expr->b;
 	other->line = s->expr->c->line;
@@ -737,6 +738,7 @@ static int bind_statements(struct d_unit *u, struct d_stmt *s)
 {
 	int rc = 0;
 	for (; s != NULL && rc == 0; s = s->next) {
+		u->header = s->header;
 		if (s->kind != ST_IF && s->expr->kind == N_COND && bind_is_action(s->expr))
 			rc = bind_conditional_actions(u, s);
 		if (rc < 0)
@@ -768,6 +770,7 @@ static int bind_assigned(struct d_unit *u, const struct d_node *n)
 static int bind_clause(struct d_unit *u, struct d_clausenode *c)
 {
 	u->cur_source = c->source;
+	u->header = c->header;
 	u->cur_clause = c;
 	int rc = c->probes == NULL ? bind_descs(u, c) : 0;
 	if (rc == 0)
@@ -778,6 +781,7 @@ static int bind_clause(struct d_unit *u, struct d_clausenode *c)
 	if (rc == 0)
 		rc = bind_statements(u, c->stmts);
 	u->region = "predicate";
+	u->header = c->header;
 	if (c->pred != NULL && rc != -TALLY_ENOMEM) {
 		/* a wrong name of the predicate is told before one of the actions, behind which it stands */
 		struct err of_actions = *u->err;
@@ -789,6 +793,7 @@ static int bind_clause(struct d_unit *u, struct d_clausenode *c)
 			rc = of_predicate;
 	}
 	u->region = NULL;
+	u->header = NULL;
 	if (c->of_library)
 		c->nprobes = 0;
 	return rc;

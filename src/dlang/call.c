@@ -601,8 +601,10 @@ static int cook_aggregation(struct d_unit *u, struct d_stmt *s)
 int cook_statements(struct d_unit *u, struct d_stmt *s)
 {
 	int rc = 0;
-	for (; s != NULL && rc == 0; s = s->next)
+	for (; s != NULL && rc == 0; s = s->next) {
+		u->header = s->header;
 		rc = cook_statement(u, s);
+	}
 	return rc;
 }
 

@@ -897,6 +897,7 @@ static int cook_actions(struct d_unit *u, struct d_clausenode *c)
 static int cook_predicate(struct d_unit *u, struct d_clausenode *c)
 {
 	u->region = "predicate";
+	u->header = c->header;
 	int rc = cook_value(u, &c->pred);
 	if (rc < 0 || (rc = decay(u, &c->pred)) < 0 || ty_is_scalar(c->pred->type))
 		return rc;
@@ -914,6 +915,7 @@ static int cook_clause(struct d_unit *u, struct d_clausenode *c)
 	if (rc == 0 && c->pred != NULL)
 		rc = first ? cook_actions(u, c) : cook_predicate(u, c);
 	u->region = NULL;
+	u->header = NULL;
 	return rc;
 }
 

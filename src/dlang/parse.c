@@ -155,6 +155,7 @@ static int parse_conditional(struct parser *ps, struct d_stmt ***end)
 		return d_nomem(ps->u);
 	s->kind = ST_IF;
 	s->line = ps->tok.line;
+	s->header = ps->u->header;
 	int rc = parse_enter(ps);
 	if (rc < 0)
 		return rc;
@@ -207,6 +208,7 @@ static int parse_statement(struct parser *ps, struct d_stmt ***end, bool may_be_
 	if (s == NULL)
 		return d_nomem(ps->u);
 	s->line = ps->tok.line;
+	s->header = ps->u->header;
 	ps->advice = names_type(ps) ?
 			     "variables are declared in front of clauses, or by what is first assigned to them" :
 			     NULL;
@@ -306,6 +308,7 @@ static int parse_clause(struct parser *ps, const char *word, uint32_t len)
 		return d_nomem(ps->u);
 	c->line = ps->line;
 	c->source = ps->u->cur_source;
+	c->header = ps->u->header;
 	c->of_library = ps->u->in_library;
 	c->comment = parse_comment(ps);
 	if (c->comment == NULL)
@@ -338,6 +341,7 @@ struct d_clausenode *parse_again(struct d_unit *u, struct d_clausenode *c, struc
 	}
 	*n = (struct d_clausenode){ .line = c->line,
 				    .source = c->source,
+				    .header = c->header,
 				    .of_library = c->of_library,
 				    .comment = c->comment,
 				    .text = d->text,
@@ -345,6 +349,7 @@ struct d_clausenode *parse_again(struct d_unit *u, struct d_clausenode *c, struc
 				    .body = c->body,
 				    .next = c->next };
 	struct parser ps = *c->body;
+	u->header = c->header;
 	if (parse_body(&ps, n) < 0)
 		return NULL;
 	n->is_default = n->stmts == NULL;

@@ -468,8 +468,8 @@ static int library_parse(struct d_unit *u, uint32_t i, const struct d_library *l
 	const struct {
 		uint32_t source, depth;
 		bool in_library;
-		const char *region;
-	} here = { u->cur_source, u->depth, u->in_library, u->region };
+		const char *region, *header;
+	} here = { u->cur_source, u->depth, u->in_library, u->region, u->header };
 	void **at = map_at(&u->libraries, &i, sizeof(i));
 	if (s.name == NULL || s.text == NULL || at == NULL || D_PUSH(u, u->src, u->nsrcs, u->capsrcs, s) < 0)
 		return d_nomem(u);
@@ -483,6 +483,7 @@ static int library_parse(struct d_unit *u, uint32_t i, const struct d_library *l
 	u->depth = here.depth;
 	u->in_library = here.in_library;
 	u->region = here.region;
+	u->header = here.header;
 	return 0;
 }
 
