@@ -11,23 +11,31 @@ echo "# $(uname -srm), $(grep -c arm-pmu /proc/interrupts) PMU interrupt"
 
 # ---- a probe fires once every COUNT cycles ---------------------------------------------------------
 period=100000
-# The emulated PMU now and then stops interrupting before the end of a run.  What a probe missed must then be
-# told as lost, to the last one; and a run that lost nothing, of at most five, must fire as often as it should.
+# The emulated PMU now and then stops interrupting before the end of a run, early or late.  What a probe missed must then be told as
+# lost, no less than the command's.  It may have missed any process's firings, so what fired in all and what was lost are together what
+# fires in all in a run that lost nothing; and such a run, the first of at most ten, must fire for the command as often as its cycles say.
+cycles_run() { # sets $said, what fired for the command ($fired) and in all ($all), $want, $lost
+  said=$(tally trace -qv -n "cpc:::$name { @all = count(); }
+    cpc:::$name /execname == \"spin\"/ { @n = count(); }
+    cpc:::$name /execname == \"spin\" && arg0 != 0/ { @k = count(); }
+    cpc:::$name /execname == \"spin\" && arg1 != 0/ { @u = count(); }
+    END { printa(\"all %@d\n\", @all); printa(\"fired %@d\n\", @n); printa(\"kernel %@d\n\", @k); printa(\"user %@d\n\", @u); }" \
+    -c "count $event -- spin -k 100 10000000" 2>&1)
+  fired=$(value fired "$said") all=$(value all "$said") want=$(($(value "$event" "$said") / period))
+  lost=$(printf '%s\n' "$said" | awk '/ firings of / { n += $2 } END { print n + 0 }')
+}
 for mode in user:u kernel:k all:; do
-  name=cycles-${mode%:*}-$period suffix=${mode#*:} told=0
+  name=cycles-${mode%:*}-$period suffix=${mode#*:} told=0 totals=
   event=cycles${suffix:+:$suffix}
-  for try in 1 2 3 4 5; do
-    said=$(tally trace -qv -n "cpc:::$name /execname == \"spin\"/ { @n = count(); }
-      cpc:::$name /execname == \"spin\" && arg0 != 0/ { @k = count(); }
-      cpc:::$name /execname == \"spin\" && arg1 != 0/ { @u = count(); }
-      END { printa(\"fired %@d\n\", @n); printa(\"kernel %@d\n\", @k); printa(\"user %@d\n\", @u); }" \
-      -c "count $event -- spin -k 100 10000000" 2>&1)
-    fired=$(value fired "$said") want=$(($(value "$event" "$said") / period))
-    lost=$(printf '%s\n' "$said" | awk '/ firings of / { n += $2 } END { print n + 0 }')
-    within $((${fired:-0} + lost)) "$want" 2 || { told=1; break; }
+  cycles_run # whose programs are read for the first time
+  for try in 1 2 3 4 5 6 7 8 9 10; do
+    cycles_run
+    [ $((${fired:-0} + lost)) -ge $((want * 98 / 100)) ] || told=1
     [ "$lost" -gt 5 ] || break
+    totals="$totals $((${all:-0} + lost))"
   done
-  check $told "$name: what fired and what was lost is what the cycles say: ${fired:-0} + $lost, $want" "$said"
+  for total in $totals; do within "$total" "${all:-0}" 2 || told=1; done
+  check $told "$name: what fired and what was lost is what fires in all:$totals $all" "$said"
   in_kernel=$(value kernel "$said") in_user=$(value user "$said")
   within "${fired:-0}" "$want" 1
   check $? "$name fires as often as the cycles say: ${fired:-0} of $want" "$said"
