@@ -7,9 +7,13 @@ DEVICE=hisi_ptt0_2
 AT_RESET=$(printf "$DEVICE/%s\n" qos_tx_cpl=1 qos_tx_np=1 qos_tx_p=1 rx_alloc_buf_level=0 tx_alloc_buf_level=2)
 
 setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
+# What a test that failed leaves running: its jobs, and the command that one of them began.
 teardown() {
-  kill -9 $(jobs -p) $(cat child 2>/dev/null) 2>/dev/null || true
-  wait 2>/dev/null || true
+  local pid
+  for pid in $(jobs -p) $([ ! -e child ] || cat child); do
+    kill -9 "$pid" 2>/dev/null || ! kill -0 "$pid" 2>/dev/null || { echo "process $pid can't be ended"; return 1; }
+  done
+  wait
 }
 
 tune() { "$TALLY" tune $DEVICE "$@"; }

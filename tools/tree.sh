@@ -37,8 +37,8 @@ tree_sources() { # SUITE
 
 # How this machine's apt reaches its mirrors: settings, and those of the environment that apt would heed.
 tree_apt_conf() {
-  apt-config dump | grep -iE '^Acquire::(Check-|Retries|ForceIPv|(http|https)::(Proxy|Timeout|CAInfo|Verify-|Pipeline))' |
-    grep -viE 'Proxy-Auto|""' || true
+  apt-config dump |
+    sed -nE '/Proxy-Auto|""/Id; /^Acquire::(Check-|Retries|ForceIPv|(http|https)::(Proxy|Timeout|CAInfo|Verify-|Pipeline))/Ip'
   [ -z "${http_proxy:-}" ] || echo "Acquire::http::Proxy \"$http_proxy\";"
   [ -z "${https_proxy:-}" ] || echo "Acquire::https::Proxy \"$https_proxy\";"
   echo 'APT::Update::Error-Mode "any";'
@@ -84,7 +84,8 @@ tree_clean() {
     [ -d "$dir" ] || continue
     ! kill -0 "$(basename "$dir" | cut -d. -f2)" 2>/dev/null || continue
     [ -n "$(find "$dir" -maxdepth 0 -mmin +60)" ] || continue
-    flock --nonblock "$dir" rm -rf --one-file-system "$dir" || true
+    # one that somebody else removes at this moment is left to them
+    flock --nonblock --conflict-exit-code 0 "$dir" rm -rf --one-file-system "$dir" || echo "tree.sh: $dir could not be removed" >&2
   done
 }
 
@@ -132,7 +133,8 @@ tree_drop() { # DIR
   local suite
   case $1 in "$cache"/run.*) ;; *) fail "$1 is no copy of a tree" ;; esac
   suite=$(cat "$1/suite")
-  find "$1/root/var/cache/apt/archives" -maxdepth 1 -name '*.deb' -exec ln -f -t "$cache/$suite/debs" {} + 2>/dev/null || true
+  find "$1/root/var/cache/apt/archives" -maxdepth 1 -name '*.deb' -exec ln -f -t "$cache/$suite/debs" {} + ||
+    echo "tree.sh: packages of $1 are not kept for the next tree" >&2
   rm -rf --one-file-system "$1"
 }
 
