@@ -29,6 +29,22 @@ said() {
 # has TEXT: the output of `run` has it in it.
 has() { [[ "$output" == *"$1"* ]] || { echo "not in: $output"; return 1; }; }
 
+# ends_with STATUS PID COMMAND...: the command ends the process, with that status.
+ends_with() {
+  local status=0
+  "${@:3}"
+  wait "$2" || status=$?
+  [ "$status" -eq "$1" ] || { echo "process $2 ended with status $status, not $1"; return 1; }
+}
+
+# leaves_none PID...: what a test may have left running, for its teardown.
+leaves_none() {
+  local pid
+  for pid; do
+    kill -9 "$pid" 2>/dev/null || ! kill -0 "$pid" 2>/dev/null || { echo "process $pid can't be ended"; return 1; }
+  done
+}
+
 # As root: another user reaches files in this test's directory.
 let_others_in() {
   local dir

@@ -37,7 +37,7 @@ end() {
   machine=
   [ "$status" -eq 0 ] || { echo "status $status: $(cat said)"; return 1; }
 }
-killed() { kill -9 "$machine"; wait "$machine" || true; machine=; }
+killed() { ends_with 137 "$machine" kill -9 "$machine"; machine=; }
 
 # refused STATUS TEXT ARGUMENTS...: the machine ends at once with that status; the first line has that in it.
 refused() {

@@ -108,7 +108,7 @@ json() { sed -n "s/.*$1.*/\\1/p"; }                          # PATTERN with one 
     [ -s "$verb.help" ] || { echo "$verb: no examples"; bad=1; }
     [ "$verb" != set ] || { tally machine kunpeng --listen kunpeng.sock >/dev/null 2>&1 3>&- & wait_for kunpeng.sock; }
     tools/transcript.sh "$verb.help" || bad=1
-    [ "$verb" != set ] || { kill $!; wait $! || true; }
+    [ "$verb" != set ] || ends_with 0 $! kill $!
   done
   [ $bad -eq 0 ]
 }

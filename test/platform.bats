@@ -7,7 +7,7 @@ EVENT=hisi_ptt0_2/filter=0x80001,type=1,direction=1,format=1/
 BOTH=hisi_ptt0_2/filter=0x80001,type=7,direction=2/
 
 setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
-teardown() { [ -z "${machine:-}" ] || kill "$machine" 2>/dev/null || true; }
+teardown() { leaves_none ${machine:-}; }
 
 # expect STATUS TEXT VERB ARGUMENTS...: how it ends, and what the first line on stderr begins with.
 expect() {

@@ -109,8 +109,7 @@ needs_python() { command -v python3 >/dev/null || skip "no python3"; }
   metrics >page
   grep -qx 'tally_up{platform="unix:socket"} 1' page
   grep -q '^tally_gpci_entitled_capped_total{platform="unix:socket",partition="1"}' page
-  kill "$machine"
-  wait "$machine" || true
+  ends_with 0 "$machine" kill "$machine"
   metrics >page
   grep -qx 'tally_up{platform="unix:socket"} 0' page
   run ! grep -q '^tally_gpci_entitled_capped_total{platform="unix:socket"' page
@@ -126,8 +125,7 @@ needs_python() { command -v python3 >/dev/null || skip "no python3"; }
   kill -HUP "$server"
   until_log 'reloaded: 3 programs, 0 failed'
   metrics >page
-  kill "$machine"
-  wait "$machine" || true
+  ends_with 0 "$machine" kill "$machine"
   grep -qx 'tally_up{platform="unix:socket"} 1' page
   grep -q '^tally_gpci_entitled_capped_total{platform="unix:socket",partition="1"}' page
 }

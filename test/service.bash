@@ -7,14 +7,6 @@ teardown() {
   [ -z "${server:-}" ] || ends_with 0 "$server" kill "$server"
 }
 
-# ends_with STATUS PID COMMAND...: the command ends the process, with that status.
-ends_with() {
-  local status=0
-  "${@:3}"
-  wait "$2" || status=$?
-  [ "$status" -eq "$1" ] || { echo "process $2 ended with status $status, not $1"; return 1; }
-}
-
 needs_http() {
   needs_bpf
   command -v curl >/dev/null || skip "no curl"

@@ -5,7 +5,7 @@ bats_require_minimum_version 1.5.0
 load common
 
 setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
-teardown() { [ -z "${busy:-}" ] || kill "$busy" 2>/dev/null || true; }
+teardown() { leaves_none ${busy:-}; }
 
 needs_whole_cpus() { "$TALLY" stat -a -e page-faults --duration 1 >/dev/null 2>&1 || skip "counting whole CPUs is not permitted here"; }
 needs_prog() { [ -x "$PROGS/$1" ] || skip "no $PROGS/$1: make progs"; }

@@ -9,7 +9,7 @@ load common
 toolkit() {
   cat >"$BATS_TEST_TMPDIR/toolkit.d"
   run as_dtrace "$@" -s "$BATS_TEST_TMPDIR/toolkit.d"
-  output=$(sed -E -e 's/[[:blank:]]+/ /g' -e 's/^ //' -e 's/ $//' <<<"$output" | grep . || :)
+  output=$(sed -E -e 's/[[:blank:]]+/ /g' -e 's/^ //' -e 's/ $//' -e '/./!d' <<<"$output")
   [ "$status" -eq 0 ] || { echo "status $status: $output"; return 1; }
 }
 line() { grep -qxE -- "$1" <<<"$output" || { echo "no line '$1' in: $output"; return 1; }; } # PATTERN of a whole line

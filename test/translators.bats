@@ -58,7 +58,7 @@ source_of() { [ "$1" = processorid_t ] && echo '(processorid_t)0' || echo "(stru
   for script in given.*; do
     run "$TALLY" trace -qs "$script" -n 'BEGIN { exit(7); }'
     [ "$status" -eq 7 ] || { echo "$output"; return 1; }
-    others=$(grep -a '^tally:' <<<"$output" | grep -vE '^tally: error in dt_clause_[0-9]+ for probe ID [0-9]+ \(dtrace:::BEGIN\): invalid address' || true)
+    others=$(LC_ALL=C sed -nE '/^tally: error in dt_clause_[0-9]+ for probe ID [0-9]+ \(dtrace:::BEGIN\): invalid address/d; /^tally:/p' <<<"$output")
     [ -z "$others" ] || { echo "$script: $others"; return 1; }
   done
   [ "$(cat given.* | wc -l)" -gt 250 ]

@@ -8,13 +8,7 @@ AT_RESET=$(printf "$DEVICE/%s\n" qos_tx_cpl=1 qos_tx_np=1 qos_tx_p=1 rx_alloc_bu
 
 setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
 # What a test that failed leaves running: its jobs, and the command that one of them began.
-teardown() {
-  local pid
-  for pid in $(jobs -p) $([ ! -e child ] || cat child); do
-    kill -9 "$pid" 2>/dev/null || ! kill -0 "$pid" 2>/dev/null || { echo "process $pid can't be ended"; return 1; }
-  done
-  wait
-}
+teardown() { leaves_none $(jobs -p) $([ ! -e child ] || cat child); }
 
 tune() { "$TALLY" tune $DEVICE "$@"; }
 short() { tune --for throughput --duration 1 --on kunpeng,load=storage "$@"; }

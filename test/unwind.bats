@@ -10,7 +10,7 @@ setup() {
   UNFRAMED=$(realpath "$PROGS/unframed")
   OPTS=(-x ustackunwind=dwarf)
 }
-teardown() { [ -z "${child:-}" ] || kill -KILL "$child" 2>/dev/null || true; }
+teardown() { leaves_none ${child:-}; }
 
 # until_says FILE TEXT PID: waits for it as long as the process is there.
 until_says() { until grep -q -- "$2" "$1" 2>/dev/null; do kill -0 "$3" || return 1; done; }
