@@ -128,6 +128,8 @@ struct err_tail err_unknown(const char *word, struct text_names names, const cha
 int text_pick(const char *key, const char *word, struct text_names names, struct err *e);
 /* Whole of s as a number: base 10, or 16 after 0x. False when anything else is in it or it overflows. */
 bool text_u64(const char *s, uint64_t *ret);
+/* How many ns a unit of D's times has, in any case: "ms", "hour"; 0: what stands before it is a rate ("hz", or none); negative: none. */
+int64_t text_time_unit(const char *name);
 /* The length of a UTF-8 byte order mark that text begins with: 3, or 0. An editor puts it there; it says nothing. */
 size_t text_mark(const char *s, size_t n);
 /* Why what lies behind the mark is no text in UTF-8, as far as its first bytes tell, and what mends it; NULL: it may be one. */

@@ -178,6 +178,42 @@ static void numbers_are_taken_whole_or_refused(void **state)
 	assert_false(text_u64("-1", &v));
 }
 
+/* The DTrace Guide, "profile Provider": its suffixes, and hertz without one. */
+static void times_have_the_units_of_d(void **state)
+{
+	static const struct {
+		const char *name;
+		int64_t ns;
+	} row[] = {
+		{ "ns", 1 },
+		{ "nsec", 1 },
+		{ "us", 1000 },
+		{ "usec", 1000 },
+		{ "ms", 1000000 },
+		{ "msec", 1000000 },
+		{ "s", 1000000000 },
+		{ "sec", 1000000000 },
+		{ "m", 60000000000 },
+		{ "min", 60000000000 },
+		{ "h", 3600000000000 },
+		{ "hour", 3600000000000 },
+		{ "d", 86400000000000 },
+		{ "day", 86400000000000 },
+		{ "MSec", 1000000 },
+		{ "hz", 0 },
+		{ "Hz", 0 },
+		{ "", 0 },
+		{ "msecs", -1 },
+		{ "1", -1 },
+		{ " s", -1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++)
+		if (text_time_unit(row[i].name) != row[i].ns)
+			fail_msg("unit \"%s\"", row[i].name);
+}
+
 static void globs_match_as_in_d(void **state)
 {
 	static const struct {
@@ -455,6 +491,7 @@ int main(void)
 		cmocka_unit_test(json_strings_are_escaped_and_bad_utf8_is_replaced),
 		cmocka_unit_test(a_map_finds_what_was_put_in_and_nothing_else),
 		cmocka_unit_test(numbers_are_taken_whole_or_refused),
+		cmocka_unit_test(times_have_the_units_of_d),
 		cmocka_unit_test(globs_match_as_in_d),
 		cmocka_unit_test(the_nearest_word_is_near),
 		cmocka_unit_test(a_third_of_the_letters_may_differ_and_the_first_of_equals_is_taken),

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/base.h"
 
@@ -35,6 +36,28 @@ bool text_u64(const char *s, uint64_t *ret)
 	}
 	*ret = v;
 	return true;
+}
+
+int64_t text_time_unit(const char *name)
+{
+	static const struct {
+		const char *name, *word;
+		int64_t ns;
+	} units[] = {
+		{ "ns", "nsec", 1 },
+		{ "us", "usec", 1000 },
+		{ "ms", "msec", 1000000 },
+		{ "s", "sec", 1000000000 },
+		{ "m", "min", 60000000000 },
+		{ "h", "hour", 3600000000000 },
+		{ "d", "day", 86400000000000 },
+		{ "hz", "", 0 },
+	};
+
+	for (size_t i = 0; i < COUNT(units); i++)
+		if (!strcasecmp(name, units[i].name) || !strcasecmp(name, units[i].word))
+			return units[i].ns;
+	return -1;
 }
 
 /* Matches c against the set at p (just after '['); *end is set past the ']', or to NULL when there is none. */

@@ -16,33 +16,12 @@
 #define SECOND_NS 1000000000ULL
 #define LEAST_NS 200000ULL
 
-static const struct {
-	const char *name;
-	uint64_t ns;
-} units[] = {
-	{ "ns", 1 },
-	{ "nsec", 1 },
-	{ "us", 1000 },
-	{ "usec", 1000 },
-	{ "ms", 1000000 },
-	{ "msec", 1000000 },
-	{ "s", SECOND_NS },
-	{ "sec", SECOND_NS },
-	{ "m", 60 * SECOND_NS },
-	{ "min", 60 * SECOND_NS },
-	{ "h", 3600 * SECOND_NS },
-	{ "hour", 3600 * SECOND_NS },
-	{ "d", 86400 * SECOND_NS },
-	{ "day", 86400 * SECOND_NS },
-	{ "hz", 0 },
-	{ "", 0 },
-};
-
 /* "10ms" to nanoseconds between firings. */
 int prov_interval(const char *text, uint64_t *ns, struct err *why)
 {
 	char digits[32] = "";
-	size_t n = strspn(text, "0123456789"), u;
+	const size_t n = strspn(text, "0123456789");
+	const int64_t unit = text_time_unit(text + n);
 	uint64_t v;
 
 	if (!n || n >= sizeof(digits))
@@ -50,17 +29,15 @@ int prov_interval(const char *text, uint64_t *ns, struct err *why)
 			       "invalid rate or interval \"%s\" (expected a number and ns, us, ms, s, m, h, d or hz)",
 			       text);
 	memcpy(digits, text, n);
-	for (u = 0; u < COUNT(units) && strcasecmp(units[u].name, text + n); u++)
-		;
-	if (u == COUNT(units))
+	if (unit < 0)
 		return err_set(why, TALLY_EINVAL, "unknown unit \"%s\" (expected ns, us, ms, s, m, h, d or hz)",
 			       text + n);
 	if (!text_u64(digits, &v) || !v)
 		return err_set(why, TALLY_EINVAL, "%s is %s", text,
 			       strspn(text, "0") == n ? "no interval" : "too large");
-	if (!units[u].ns)
+	if (!unit)
 		*ns = SECOND_NS / v;
-	else if (__builtin_mul_overflow(v, units[u].ns, ns) || *ns > INT64_MAX)
+	else if (__builtin_mul_overflow(v, unit, ns) || *ns > INT64_MAX)
 		return err_set(why, TALLY_EINVAL, "%s is too large", text);
 	if (*ns < LEAST_NS)
 		return err_set(why, TALLY_EINVAL, "%s is below the minimum interval of 200us (5000hz)", text);

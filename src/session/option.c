@@ -22,29 +22,18 @@ static const struct opt_row {
 #undef OPT
 };
 
-static const struct unit {
-	const char *name;
-	uint64_t factor;
-} size_units
-	[] = { { "", 1 }, { "b", 1 }, { "k", 1u << 10 }, { "m", 1u << 20 }, { "g", 1u << 30 }, { "t", 1ull << 40 } },
-	time_units[] = {
-		{ "ns", 1 },
-		{ "nsec", 1 },
-		{ "us", 1000 },
-		{ "usec", 1000 },
-		{ "ms", 1000000 },
-		{ "msec", 1000000 },
-		{ "s", 1000000000 },
-		{ "sec", 1000000000 },
-		{ "m", 60000000000 },
-		{ "min", 60000000000 },
-		{ "h", 3600000000000 },
-		{ "hour", 3600000000000 },
-		{ "d", 86400000000000 },
-		{ "day", 86400000000000 },
-		{ "hz", 0 },
-		{ "", 0 },
-	};
+/* What a number with that unit behind it is multiplied by; 0: it is a rate; negative: the type has no such unit. */
+static int64_t option_unit(enum opt_type type, const char *unit)
+{
+	static const char *const sizes[] = { "b", "k", "m", "g", "t" };
+
+	if (type == OT_TIME)
+		return text_time_unit(unit);
+	for (size_t i = 0; type == OT_SIZE && i < COUNT(sizes); i++)
+		if (!strcasecmp(unit, sizes[i]))
+			return INT64_C(1) << 10 * i;
+	return *unit ? -1 : 1;
+}
 
 /* Digits and a unit. */
 static bool split_value(const char *s, uint64_t *n, const char **unit)
@@ -60,23 +49,18 @@ static bool split_value(const char *s, uint64_t *n, const char **unit)
 	return text_u64(digits, n);
 }
 
-static bool option_scaled(const struct unit *units, size_t nunits, const char *s, uint64_t *ret)
+static bool option_scaled(enum opt_type type, const char *s, uint64_t *ret)
 {
-	const char *unit;
+	const char *name;
+	int64_t unit;
 	uint64_t n;
 
-	if (!split_value(s, &n, &unit))
+	if (!split_value(s, &n, &name) || (unit = option_unit(type, name)) < 0)
 		return false;
-	for (size_t i = 0; i < nunits; i++) {
-		if (strcasecmp(unit, units[i].name))
-			continue;
-		if (!units[i].factor) { /* a frequency */
-			*ret = n ? 1000000000 / n : UINT64_MAX;
-			return true;
-		}
-		return !__builtin_mul_overflow(n, units[i].factor, ret);
-	}
-	return false;
+	if (unit)
+		return !__builtin_mul_overflow(n, unit, ret);
+	*ret = n ? 1000000000 / n : UINT64_MAX;
+	return true;
 }
 
 static bool flag_value(const char *s, uint64_t *ret)
@@ -99,9 +83,8 @@ static bool read_value(const struct opt_row *r, const char *s, uint64_t *ret)
 		*ret = 1;
 		return !s || flag_value(s, ret);
 	case OT_SIZE:
-		return s && option_scaled(size_units, COUNT(size_units), s, ret);
 	case OT_TIME:
-		return s && option_scaled(time_units, COUNT(time_units), s, ret);
+		return s && option_scaled(r->type, s, ret);
 	case OT_NUMBER:
 		return s && text_u64(s, ret);
 	default:
@@ -148,6 +131,15 @@ static const struct option_choice {
 	{ OPT_ustackunwind, unwind_ways, COUNT(unwind_ways), "fp, dwarf or auto" },
 };
 
+/* NULL: an option that is none of these. */
+static const struct option_choice *choice_of_option(enum option which)
+{
+	for (size_t i = 0; i < COUNT(choices); i++)
+		if (choices[i].option == which)
+			return &choices[i];
+	return NULL;
+}
+
 /* What a word of such an option means, or -1. */
 static int choice_find(const struct option_choice *c, const char *s)
 {
@@ -162,10 +154,7 @@ static int options_choice(const struct options *o, enum option which, int usual)
 {
 	const char *s = options_text(o, which);
 
-	for (size_t i = 0; s && i < COUNT(choices); i++)
-		if (choices[i].option == which)
-			return choice_find(&choices[i], s);
-	return usual;
+	return s ? choice_find(choice_of_option(which), s) : usual;
 }
 
 enum evaltime options_evaltime(const struct options *o, enum evaltime usual)
@@ -202,17 +191,19 @@ static int option_refuse_unknown(const char *name, struct err *e, struct err *wh
 	return err_set(e, TALLY_EINVAL, "Invalid option name");
 }
 
+/* It takes those words, and no other. */
+static int option_refuse_but(const char *name, const char *words, struct err *e, struct err *why)
+{
+	err_set(why, TALLY_EINVAL, "option %s takes %s", name, words);
+	return err_set(e, TALLY_EINVAL, "Invalid value for specified option");
+}
+
 /* Digits and a unit of that type, whether the number is in the option's range or not. */
 static bool option_has_number(const struct opt_row *r, const char *value)
 {
 	const size_t digits = strspn(value += *value == '-', "0123456789");
-	const struct unit *units = r->type == OT_SIZE ? size_units : time_units;
-	const size_t n = r->type == OT_SIZE ? COUNT(size_units) : r->type == OT_TIME ? COUNT(time_units) : 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (digits && !strcasecmp(value + digits, units[i].name))
-			return true;
-	return digits && !value[digits];
+	return digits && option_unit(r->type, value + digits) >= 0;
 }
 
 static int option_refuse_value(const struct opt_row *r, const char *value, struct err *e, struct err *why)
@@ -305,6 +296,7 @@ void options_free(struct options *o)
 
 int options_set(struct options *o, const char *name, const char *value, struct err *e, struct err *why)
 {
+	const struct option_choice *choice;
 	size_t i = 0;
 	uint64_t v;
 
@@ -314,21 +306,17 @@ int options_set(struct options *o, const char *name, const char *value, struct e
 		return option_refuse_unknown(name, e, why);
 	if (rows[i].type == OT_REFUSED)
 		return err_set(e, TALLY_EINVAL, "not supported: %s", rows[i].help);
-	for (size_t k = 0; k < COUNT(choices); k++)
-		if (choices[k].option == i && (!value || choice_find(&choices[k], value) < 0)) {
-			err_set(why, TALLY_EINVAL, "option %s takes %s", name, choices[k].words);
-			return err_set(e, TALLY_EINVAL, "Invalid value for specified option");
-		}
+	choice = choice_of_option((enum option)i);
+	if (choice && (!value || choice_find(choice, value) < 0))
+		return option_refuse_but(name, choice->words, e, why);
 	if (rows[i].type == OT_TEXT || rows[i].type == OT_WORDS) {
 		if (!value)
 			return option_refuse_value(&rows[i], value, e, why);
 		if (i == OPT_version && version_refused(value, e) < 0)
 			return -TALLY_EINVAL;
 		if ((i == OPT_setenv || i == OPT_unsetenv) &&
-		    (*value == '=' || (strchr(value, '=') != NULL) != (i == OPT_setenv))) {
-			err_set(why, TALLY_EINVAL, "option %s takes %s", name, i == OPT_setenv ? "NAME=VALUE" : "NAME");
-			return err_set(e, TALLY_EINVAL, "Invalid value for specified option");
-		}
+		    (*value == '=' || (strchr(value, '=') != NULL) != (i == OPT_setenv)))
+			return option_refuse_but(name, i == OPT_setenv ? "NAME=VALUE" : "NAME", e, why);
 		return option_keep_text(o, (enum option)i, value) < 0 ? err_oom(e) : 0;
 	}
 	if ((i == OPT_iregs || i == OPT_tregs) && value && text_u64(value, &v) && v < rows[i].least)
