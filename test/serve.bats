@@ -230,6 +230,35 @@ P
   [ "$(grep -c hello log)" -eq 1 ]
 }
 
+@test "what END prints when a program ends goes to the log, by itself, by a reload and with the service; aggregations only by printa()" {
+  needs_http
+  mkdir d
+  talks() { echo "BEGIN { @n[\"$1\"] = sum(41); @kept[\"$1 kept\"] = count(); $2 } END { printf(\"bye \"); printf(\"of $1\\n\"); @n[\"$1\"] = sum(1); printa(\"$1 %s %@d\\n\", @n); }" >"d/$1.d"; }
+  talks exits 'exit(3);'
+  talks replaced
+  talks removed
+  talks stays
+  serve -d d
+  until_log 'exits: ended'
+  metrics | grep -q '^tally_n{program="exits",.*="exits"} 42$'
+  talks replaced 'trace(1);'
+  rm d/removed.d d/exits.d
+  kill -HUP "$server"
+  until_log 'reloaded: 2 programs, 0 failed'
+  for name in exits replaced removed; do
+    grep -qx "tally: $name: bye of $name" log
+    grep -qx "tally: $name: $name $name 42" log
+  done
+  run ! grep -q 'stays' log
+  ends_with 0 "$server" kill "$server"
+  server=
+  grep -qx 'tally: stays: bye of stays' log
+  grep -qx 'tally: stays: stays stays 42' log
+  [ "$(grep -c 'bye of replaced' log)" -eq 2 ] # its old text and its new one
+  [ "$(grep -c 'bye of' log)" -eq 5 ]
+  run ! grep -q kept log
+}
+
 # A program whose three families have a firing for each fault of test/prog/storm, by keys of three kinds.
 storm_program() {
   cat >storm.d <<'D'

@@ -83,6 +83,8 @@ struct tally_trace_opts {
 #define TALLY_TRACE_UNNUMBERED 128u
 /* Histograms also keep the sum of their values, which costs an addition at each firing: struct tally_row has it. */
 #define TALLY_TRACE_SUMS 256u
+/* Of aggregations only what printa() asks for is printed, and nothing at the end: for who reads them by _walk. */
+#define TALLY_TRACE_PRINTA_ONLY 512u
 
 /* Of the library, "0.2.0"; the string is the library's. */
 TALLY_API const char *tally_version(void);

@@ -6,7 +6,7 @@
  * why.  A text that did not change is left alone, so a reload loses nothing.
  *
  * What a program prints goes to the log, line by line, with its name in front.  What it counted is read at a scrape and at no
- * other time, and is not printed at its end.
+ * other time: of aggregations only what printa() asks for is printed.
  */
 #include <string.h>
 
@@ -49,7 +49,7 @@ void program_forget_metrics(struct program *p)
 	p->nmetrics = p->capmetrics = 0;
 }
 
-/* Its END runs; what it prints from now on is nobody's. */
+/* Its END runs. */
 static void program_stop(struct program *p)
 {
 	if (p->state == PROGRAM_RUNS) {
@@ -89,16 +89,7 @@ static void program_say(const struct program *p, const char *text, size_t n)
 	}
 }
 
-static int program_take_output(void *arg, const char *text, size_t n)
-{
-	const struct program *p = arg;
-
-	if (p->state == PROGRAM_RUNS)
-		program_say(p, text, n);
-	return 0;
-}
-
-static int program_take_note(void *arg, const char *text, size_t n)
+static int program_take_text(void *arg, const char *text, size_t n)
 {
 	program_say(arg, text, n);
 	return 0;
@@ -146,10 +137,10 @@ static int program_compile(struct program *p, struct tally_trace **ret, const ch
 {
 	const struct tally_trace_opts o = {
 		.size = sizeof(o),
-		.out = program_take_output,
-		.note = program_take_note,
+		.out = program_take_text,
+		.note = program_take_text,
 		.arg = p,
-		.flags = TALLY_TRACE_SUMS,
+		.flags = TALLY_TRACE_SUMS | TALLY_TRACE_PRINTA_ONLY,
 		.stop = p->serve->o.stop,
 	};
 	struct program_metrics c = { .p = p };

@@ -310,9 +310,11 @@ int aggs_print_rest(struct tally_trace *t)
 	struct an_sort sort = agg_sorting(t);
 	int rc = 0;
 
-	t->emit.ops->rest(&t->emit);
 	for (uint32_t i = 0; i < t->prog->naggs; i++)
 		snapshot_drop(&t->agg[i]);
+	if (t->o.flags & TALLY_TRACE_PRINTA_ONLY)
+		return 0;
+	t->emit.ops->rest(&t->emit);
 	for (uint32_t n = 0; rc >= 0 && n < t->prog->naggs; n++) {
 		uint32_t i = sort.reverse ? t->prog->naggs - 1 - n : n;
 		struct view w;

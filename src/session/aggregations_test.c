@@ -116,13 +116,14 @@ static void histograms_tell_where_their_buckets_end(void **state)
 }
 
 struct sums {
-	int64_t sum[4], count[4], buckets[4];
+	int64_t value[4], sum[4], count[4], buckets[4];
 };
 
 static int take_sums(void *arg, const struct tally_row *r)
 {
 	struct sums *s = arg;
 
+	s->value[r->aggregation] += r->value;
 	s->sum[r->aggregation] += r->sum;
 	s->count[r->aggregation] += r->count;
 	for (uint32_t b = 0; b < r->nbuckets; b++)
@@ -161,6 +162,43 @@ static void sums_of_histograms_are_kept_when_they_are_asked_for(void **state)
 		assert_int_equal(s.sum[3], flags ? 2000 : 0);
 		assert_int_equal(tally_trace_stop(t), 0);
 		tally_trace_close(t);
+		if (flags)
+			break;
+	}
+}
+
+static int take_text(void *arg, const char *text, size_t n)
+{
+	buf_put(arg, text, n);
+	return 0;
+}
+
+static void aggregations_are_printed_by_printa_alone_when_that_is_asked_for(void **state)
+{
+	static const char text[] =
+		"BEGIN { @a = sum(41); @b = count(); exit(0); } END { @a = sum(1); printa(\"%@d\\n\", @a); }";
+
+	(void)state;
+	for (uint32_t flags = 0;; flags = TALLY_TRACE_PRINTA_ONLY) {
+		struct buf out = { 0 };
+		const struct tally_trace_opts o = {
+			.size = sizeof(o), .flags = TALLY_TRACE_VM | flags, .out = take_text, .arg = &out
+		};
+		struct tally_trace *t = NULL;
+		struct sums s = { 0 };
+
+		assert_int_equal(tally_trace_open(&t, &o), 0);
+		assert_int_equal(tally_trace_option(t, "quiet", NULL), 0);
+		assert_int_equal(tally_trace_source(t, "x.d", text, strlen(text)), 0);
+		assert_int_equal(tally_trace_compile(t), 0);
+		run_to_end(t);
+		assert_int_equal(tally_trace_stop(t), 0);
+		assert_string_equal(out.p, flags ? "42\n" : "42\n\n                1\n");
+		assert_int_equal(tally_trace_walk(t, take_sums, &s), 0);
+		assert_int_equal(s.value[0], 42);
+		assert_int_equal(s.value[1], 1);
+		tally_trace_close(t);
+		buf_free(&out);
 		if (flags)
 			break;
 	}
@@ -209,6 +247,7 @@ int main(void)
 		cmocka_unit_test(a_comment_belongs_to_the_clause_that_follows_it_at_once),
 		cmocka_unit_test(histograms_tell_where_their_buckets_end),
 		cmocka_unit_test(sums_of_histograms_are_kept_when_they_are_asked_for),
+		cmocka_unit_test(aggregations_are_printed_by_printa_alone_when_that_is_asked_for),
 		cmocka_unit_test(drops_are_told_also_where_there_are_none),
 		cmocka_unit_test(a_run_in_user_space_has_no_descriptor),
 	};

@@ -16,9 +16,10 @@
 #define TALLY_VERSION "unknown" /* the Makefile says it */
 #endif
 #define FLUSH_BYTES (64u << 10)
-#define KNOWN_FLAGS                                                                              \
-	(TALLY_TRACE_DESTRUCTIVE | TALLY_TRACE_EMPTY_OK | TALLY_TRACE_VM | TALLY_TRACE_VERBOSE | \
-	 TALLY_TRACE_TERMINAL | TALLY_TRACE_HARMLESS | TALLY_TRACE_COMPAT | TALLY_TRACE_UNNUMBERED | TALLY_TRACE_SUMS)
+#define KNOWN_FLAGS                                                                                  \
+	(TALLY_TRACE_DESTRUCTIVE | TALLY_TRACE_EMPTY_OK | TALLY_TRACE_VM | TALLY_TRACE_VERBOSE |     \
+	 TALLY_TRACE_TERMINAL | TALLY_TRACE_HARMLESS | TALLY_TRACE_COMPAT | TALLY_TRACE_UNNUMBERED | \
+	 TALLY_TRACE_SUMS | TALLY_TRACE_PRINTA_ONLY)
 
 /* ---- how answers and errors leave ---------------------------------------- */
 
