@@ -185,20 +185,43 @@ uint64_t an_bars_total(const struct an_bars *b)
 	return all;
 }
 
-bool an_heat_row_is_empty(const struct an_heat *h, uint32_t y)
+static bool heat_row_counts(const struct an_heat *h, uint32_t y)
 {
 	for (uint32_t x = 0; x < h->nx; x++)
 		if (h->count[(size_t)y * h->nx + x])
-			return false;
-	return true;
+			return true;
+	return false;
 }
 
-bool an_heat_is_empty(const struct an_heat *h)
+void an_heat_rows(const struct an_heat *h, uint32_t *first, uint32_t *end)
 {
-	for (uint32_t y = 0; y < h->ny; y++)
-		if (!an_heat_row_is_empty(h, y))
-			return false;
-	return true;
+	*first = 0;
+	*end = h->ny;
+	while (*end > 0 && !heat_row_counts(h, *end - 1))
+		--*end;
+	while (*first < *end && !heat_row_counts(h, *first))
+		++*first;
+}
+
+bool an_part_is_empty(const struct an_part *p)
+{
+	uint32_t first, end;
+
+	switch (p->kind) {
+	case AN_PART_FACTS:
+		return !p->nfacts;
+	case AN_PART_TABLE:
+		return !p->table.ncells;
+	case AN_PART_BARS:
+		return !an_bars_total(&p->bars);
+	case AN_PART_LINES:
+		return !p->lines.n || !p->lines.nlines;
+	case AN_PART_HEAT:
+		an_heat_rows(&p->heat, &first, &end);
+		return first == end;
+	default:
+		return false;
+	}
 }
 
 void an_csv_cell(struct buf *to, const char *s, size_t n, char separator)

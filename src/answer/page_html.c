@@ -182,12 +182,9 @@ static void html_put_lines(struct buf *to, const struct an_part *p)
 static void html_put_heat(struct buf *to, const struct an_part *p)
 {
 	const struct an_heat *h = &p->heat;
-	uint32_t first = 0, end = h->ny;
+	uint32_t first, end;
 
-	while (end > 0 && an_heat_row_is_empty(h, end - 1))
-		end--;
-	while (first + 1 < end && an_heat_row_is_empty(h, first))
-		first++;
+	an_heat_rows(h, &first, &end);
 	html_put_picture(to, p, h->from, h->step);
 	buf_puts(to, ",\"rows\":[");
 	for (uint32_t y = first; y < end; y++) {
@@ -228,24 +225,6 @@ static void html_put_words(struct buf *to, const struct an_part *p)
 	buf_puts(to, "</li>\n");
 }
 
-static bool is_empty(const struct an_part *p)
-{
-	switch (p->kind) {
-	case AN_PART_FACTS:
-		return !p->nfacts;
-	case AN_PART_TABLE:
-		return !p->table.ncells;
-	case AN_PART_BARS:
-		return !an_bars_total(&p->bars);
-	case AN_PART_LINES:
-		return !p->lines.n || !p->lines.nlines;
-	case AN_PART_HEAT:
-		return an_heat_is_empty(&p->heat);
-	default:
-		return false;
-	}
-}
-
 static void html_put_section(struct buf *to, const struct an_part *p, uint32_t number)
 {
 	static void (*const form[])(struct buf *, const struct an_part *) = {
@@ -280,7 +259,7 @@ static void html_put_body(struct buf *to, const struct an_page *p)
 		list = is_words;
 		if (is_words)
 			html_put_words(to, p->part[i]);
-		else if (!is_empty(p->part[i]))
+		else if (!an_part_is_empty(p->part[i]))
 			html_put_section(to, p->part[i], i);
 	}
 	if (list)
@@ -291,7 +270,7 @@ static void html_put_contents(struct buf *to, const struct an_page *p)
 {
 	buf_puts(to, "<nav>\n");
 	for (uint32_t i = 0; i < p->nparts; i++) {
-		if (p->part[i]->kind == AN_PART_WORDS || is_empty(p->part[i]))
+		if (p->part[i]->kind == AN_PART_WORDS || an_part_is_empty(p->part[i]))
 			continue;
 		buf_printf(to, "<a href=\"#s%u\">", i);
 		an_html_put_text(to, p->part[i]->title);

@@ -27,9 +27,9 @@ void an_line_json(struct buf *to, const struct an_line *line, uint64_t v);
 /* What a bar is called: one value or a range. */
 void an_bar_label(struct buf *to, uint8_t unit, const struct an_bar *b);
 uint64_t an_bars_total(const struct an_bars *b);
-/* A picture of no counts is none to people. */
-bool an_heat_row_is_empty(const struct an_heat *h, uint32_t y);
-bool an_heat_is_empty(const struct an_heat *h);
+/* The rows between the first and the last with a count; *first is *end where there is none. */
+void an_heat_rows(const struct an_heat *h, uint32_t *first, uint32_t *end);
+bool an_part_is_empty(const struct an_part *p); /* people are not shown it, nor its title */
 /* For HTML: escaped, also for attributes in double quotes; a JSON string inside a <script>. */
 void an_html_put_text(struct buf *to, const char *s);
 void an_html_put_script_string(struct buf *to, const char *s);

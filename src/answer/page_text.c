@@ -390,18 +390,13 @@ static void heat_row(const struct view *v, const struct an_heat *h, uint32_t y, 
 static void text_put_heat(const struct view *v, const struct an_part *p)
 {
 	const struct an_heat *h = &p->heat;
-	uint32_t cols = picture_columns(v, h->nx), first = 0, end = h->ny;
+	uint32_t cols = picture_columns(v, h->nx), first, end;
 	uint64_t *col = mem_alloc((cols + 1) * sizeof(*col)), most;
 
 	v->to->failed |= !col;
-	while (end > 0 && an_heat_row_is_empty(h, end - 1))
-		end--;
-	while (first < end && an_heat_row_is_empty(h, first))
-		first++;
-	if (!col || first == end) {
-		mem_free(col);
+	if (!col)
 		return;
-	}
+	an_heat_rows(h, &first, &end);
 	most = heat_most(h, cols, col);
 	for (uint32_t y = end; y-- > first;)
 		heat_row(v, h, y, cols, col, most);
@@ -423,13 +418,6 @@ static void text_put_words(const struct view *v, const struct an_part *p)
 	text_put_wrapped(v, p->text, MARGIN, strlen(kind[p->words]));
 }
 
-static bool is_empty(const struct an_part *p)
-{
-	return (p->kind == AN_PART_TABLE && !p->table.ncells) ||
-	       (p->kind == AN_PART_BARS && !an_bars_total(&p->bars)) || (p->kind == AN_PART_LINES && !p->lines.n) ||
-	       (p->kind == AN_PART_HEAT && an_heat_is_empty(&p->heat)) || (p->kind == AN_PART_FACTS && !p->nfacts);
-}
-
 void an_page_text(struct buf *to, const struct an_page *p, const struct an_text_opts *o)
 {
 	static void (*const form[])(const struct view *, const struct an_part *) = {
@@ -444,7 +432,7 @@ void an_page_text(struct buf *to, const struct an_page *p, const struct an_text_
 		const struct an_part *part = p->part[i];
 		bool quiet = part->kind == AN_PART_WORDS;
 
-		if (is_empty(part))
+		if (an_part_is_empty(part))
 			continue; /* an empty table says nothing to people */
 		if (!quiet || gap)
 			buf_putc(to, '\n');
