@@ -85,15 +85,6 @@ static struct an_cell page_cell_quantile(const struct ptt_page_in *in, const str
 	return c;
 }
 
-static const struct ptt_device_row *page_device(const struct ptt_report *r, uint32_t device)
-{
-	uint32_t i = 0;
-
-	while (i + 1 < r->ndevices && r->device[i].device != device)
-		i++;
-	return &r->device[i];
-}
-
 /* The time of a record, in ticks from the first of its device. */
 static struct an_cell page_cell_moment(const struct ptt_device_row *d, bool known, uint64_t time)
 {
@@ -447,7 +438,7 @@ static void gaps_table(struct an_page *p, const struct ptt_page_in *in)
 
 	for (uint32_t i = 0; t && i < n; i++) {
 		const struct ptt_gap_row *h = &r->gap[i];
-		const struct ptt_device_row *d = page_device(r, h->device);
+		const struct ptt_device_row *d = ptt_report_device(r, h->device);
 
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){ page_cell_moment(d, true, h->time), AN_U(h->offset),
@@ -687,7 +678,7 @@ static void page_add_targets(struct an_page *p, const struct ptt_page_in *in)
 	page_skip_columns(t, 6, 7);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ptt_target_row *g = &in->r->target[i];
-		const struct ptt_device_row *d = page_device(in->r, g->device);
+		const struct ptt_device_row *d = ptt_report_device(in->r, g->device);
 		const bool off = d->gaps || d->moved || !d->time_sure, longer = d->span_at_least || in->r->posted_twice;
 
 		x86 |= g->x86_msi;
@@ -891,10 +882,10 @@ static void heat_map(struct an_page *p, const struct ptt_page_in *in)
 							       .unit = AN_TICKS,
 							       .low = low,
 							       .count = count });
-	if (part)
+	if (part) {
 		part->approximate = latency_is_about(r) || r->wraps;
-	if (part)
 		part->step_at_least = r->span_at_least;
+	}
 	mem_free(count);
 }
 
@@ -991,11 +982,11 @@ static void page_add_messages(struct an_page *p, const struct ptt_page_in *in)
 		const struct ptt_message_row *m = &r->message[i];
 
 		an_row(p, t,
-		       (struct an_cell[COUNT(log_col)]){ page_cell_moment(page_device(r, m->device), true, m->time),
-							 AN_S(message_name(room, m->code)),
-							 AN_S(page_name_bdf(bdf, 0, m->requester)),
-							 AN_S(tlp_msg_route(m->route)), AN_U(m->code), AN_U(m->offset),
-							 AN_S(in->device_name(in->arg, m->device)) });
+		       (struct an_cell[COUNT(log_col)]){
+			       page_cell_moment(ptt_report_device(r, m->device), true, m->time),
+			       AN_S(message_name(room, m->code)), AN_S(page_name_bdf(bdf, 0, m->requester)),
+			       AN_S(tlp_msg_route(m->route)), AN_U(m->code), AN_U(m->offset),
+			       AN_S(in->device_name(in->arg, m->device)) });
 	}
 	if (t && r->messages > n)
 		t->table.left_out = r->messages - n;
@@ -1046,7 +1037,7 @@ static void page_add_faults(struct an_page *p, const struct ptt_page_in *in)
 
 		an_row(p, t,
 		       (struct an_cell[COUNT(col)]){
-			       page_cell_moment(page_device(in->r, f->device), true, f->time),
+			       page_cell_moment(ptt_report_device(in->r, f->device), true, f->time),
 			       AN_S(ptt_fault_name((enum ptt_fault)f->fault)), AN_S(type_name(f->type_index)),
 			       AN_S(page_name_bdf(from, f->segment, f->requester)), AN_U(f->tag),
 			       target ? AN_S(page_name_bdf(to, 0, f->completer)) : AN_NONE,

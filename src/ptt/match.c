@@ -120,21 +120,16 @@ static const struct ptt_pair *match_end(struct ptt_match *m, struct match_place 
 
 /* ---- packets ------------------------------------------------------------------------------------- */
 
-static uint32_t key_device(uint64_t key)
-{
-	return key >> 46 & 0x1ffff;
-}
-
 static bool is_twice(const struct ptt_match *m, uint64_t key)
 {
-	uint32_t device = key_device(key);
+	uint32_t device = match_key_device(key);
 
 	return m->twice[device < MATCH_DEVICES ? device : MATCH_DEVICES - 1];
 }
 
 static bool match_is_doubtful(struct ptt_match *m, const struct match_place *p)
 {
-	return (p->seen & MATCH_SEEN) == MATCH_TWICE && p->gaps == *match_gaps(m, key_device(p->key)) &&
+	return (p->seen & MATCH_SEEN) == MATCH_TWICE && p->gaps == *match_gaps(m, match_key_device(p->key)) &&
 	       (p->seen & MATCH_COUNT || (p->slot != MATCH_NONE && m->slot[p->slot].pair.t.completions == 0));
 }
 
@@ -164,7 +159,7 @@ enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **whe
 		m->given_up = *match_end(m, victim);
 		*given_up = &m->given_up;
 	}
-	uint16_t gaps = *match_gaps(m, key_device(key));
+	uint16_t gaps = *match_gaps(m, match_key_device(key));
 	p->slot = match_take(m);
 	p->seen = p->gaps != gaps && is_twice(m, key) ? MATCH_MAYBE : 0;
 	p->gaps = gaps;
@@ -238,7 +233,7 @@ enum ptt_event match_completion(struct ptt_match *m, uint64_t key, const struct 
 	struct match_place *p = match_find(m, key);
 
 	if (p->key == 0 || p->slot == MATCH_NONE) {
-		uint16_t gaps = *match_gaps(m, key_device(key));
+		uint16_t gaps = *match_gaps(m, match_key_device(key));
 
 		if (gaps != 0 && (p->key == 0 || p->gaps != gaps))
 			return match_behind_gap(m, key, gaps, a);

@@ -13,6 +13,18 @@ static inline uint64_t match_key(uint32_t device, uint16_t segment, uint16_t req
 	return 1ull << 63 | (uint64_t)(device & 0x1ffff) << 46 | (uint64_t)segment << 30 | (uint64_t)requester << 14 |
 	       (tag & 0x3fff);
 }
+static inline uint32_t match_key_device(uint64_t key)
+{
+	return key >> 46 & 0x1ffff;
+}
+static inline uint16_t match_key_segment(uint64_t key)
+{
+	return (uint16_t)(key >> 30);
+}
+static inline uint16_t match_key_requester(uint64_t key)
+{
+	return (uint16_t)(key >> 14);
+}
 
 /* What a completion tells its request. */
 struct match_answer {

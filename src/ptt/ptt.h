@@ -96,8 +96,7 @@ enum ptt_coverage {
 	PTT_COVERAGE_DUPLICATES = 2,     /* packets between devices may be in it at both their ports */
 	PTT_COVERAGE_NO_COMPLETIONS = 4, /* completions of some requests that are in it can't be */
 	PTT_COVERAGE_NO_REQUESTS = 8,    /* requests of some completions that are in it can't be */
-	PTT_COVERAGE_NO_PEERS =
-		16, /* completions between devices can't be, unless the port is traced where they go out */
+	PTT_COVERAGE_NO_PEERS = 16,      /* completions between devices can't be, but where they leave by this port */
 };
 /* a run of whole records */
 struct ptt_chunk {

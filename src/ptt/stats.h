@@ -399,6 +399,8 @@ struct ptt_report {
 /* Closes the count and fills *ret, whose pointers live as long as s does. Once. Returns 0, or -TALLY_ENOMEM also
  * when memory ran out earlier: figures would be wrong. */
 int ptt_stats_finish(struct ptt_stats *s, const struct ptt_report **ret);
+/* Of a device that a row of the report names. */
+const struct ptt_device_row *ptt_report_device(const struct ptt_report *r, uint32_t device);
 
 /* ---- comparing two reports (compare.c) ---------------------------------------------------------------- */
 /* On a shared link: who asks for more or less, and what others feel of it. */

@@ -242,12 +242,20 @@ static void stats_unanswered(void *arg, const struct ptt_pair *p)
 static void stats_doubt(void *arg, uint64_t key, uint64_t since)
 {
 	struct ptt_stats *s = arg;
-	const uint32_t device = key >> 46 & 0x1ffff;
+	const uint32_t device = match_key_device(key);
 	struct stats_requester *r =
-		requester_at(s, requester_key(device, (uint16_t)(key >> 30), (uint16_t)(key >> 14)));
+		requester_at(s, requester_key(device, match_key_segment(key), match_key_requester(key)));
 	const uint64_t age = device_at(s, device)->clock.now - since;
 
 	r->doubt_age = age > r->doubt_age ? age : r->doubt_age;
+}
+
+static bool stats_has_duplicates(const struct ptt_stats *s)
+{
+	for (uint32_t i = 0; i < PTT_STATS_DEVICES; i++)
+		if (s->device[i].duplicates != 0)
+			return true;
+	return false;
 }
 
 #define SILENT_LEAST 16u /* requests without any answer that are no chance */
@@ -383,9 +391,8 @@ void stats_settle(struct ptt_stats *s)
 	settle_unheard(s);
 	if (s->match != NULL)
 		ptt_match_rest(s->match, stats_unanswered, s);
-	for (uint32_t i = 0, n = 0; s->match != NULL && i < PTT_STATS_DEVICES; i++)
-		if (s->device[i].duplicates != 0 && n++ == 0)
-			match_doubts(s->match, stats_doubt, s);
+	if (s->match != NULL && stats_has_duplicates(s))
+		match_doubts(s->match, stats_doubt, s);
 	cells_settle(s);
 	if (s->track != NULL)
 		track_settle(s);

@@ -21,15 +21,6 @@ static void note_say(struct ptt_report *r, enum ptt_note what, const char *fmt, 
 
 typedef unsigned long long ull;
 
-static const struct ptt_device_row *note_device(const struct ptt_report *r, uint32_t device)
-{
-	uint32_t i = 0;
-
-	while (i + 1 < r->ndevices && r->device[i].device != device)
-		i++;
-	return &r->device[i];
-}
-
 /* The bits of enum ptt_coverage that say what its event hides. */
 static uint8_t hidden_by(const struct ptt_device_row *d)
 {
@@ -50,7 +41,7 @@ static void note_direction(struct ptt_report *r)
 		if (d == NULL && hidden_by(&r->device[i]))
 			d = &r->device[i];
 	for (uint32_t i = 0; i < r->nrequesters; i++)
-		if (hidden_by(note_device(r, r->requester[i].device)))
+		if (hidden_by(ptt_report_device(r, r->requester[i].device)))
 			requests += r->requester[i].unanswerable;
 	completions = r->requestless;
 	if (d == NULL || requests + completions == 0)
@@ -111,7 +102,7 @@ static void note_silent(struct ptt_report *r)
 	for (uint32_t i = 0; i < r->nrequesters; i++) {
 		const struct ptt_requester_row *q = &r->requester[i];
 
-		if (q->unanswerable == 0 || hidden_by(note_device(r, q->device)) != 0)
+		if (q->unanswerable == 0 || hidden_by(ptt_report_device(r, q->device)) != 0)
 			continue;
 		requests += q->unanswerable;
 		n++;

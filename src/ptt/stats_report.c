@@ -95,6 +95,15 @@ static void make_device_bounds(const struct ptt_stats *s, const struct ptt_repor
 	v->peak_at_least = !s->merged && d->peak < d->peak_most;
 }
 
+const struct ptt_device_row *ptt_report_device(const struct ptt_report *r, uint32_t device)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < r->ndevices && r->device[i].device != device)
+		i++;
+	return &r->device[i];
+}
+
 static void make_devices(const struct ptt_stats *s, struct stats_report *to)
 {
 	struct ptt_device_row *v = arena_alloc(&to->arena, PTT_STATS_DEVICES * sizeof(*v));
