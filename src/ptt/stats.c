@@ -68,9 +68,7 @@ void ptt_stats_close(struct ptt_stats *s)
 		return;
 	for (uint32_t i = 0; s->requester && i <= PTT_STATS_ROWS; i++) {
 		mem_free(s->requester[i].latency);
-		if (s->requester[i].unheard)
-			mem_free(s->requester[i].unheard->again);
-		mem_free(s->requester[i].unheard);
+		unheard_free(s->requester[i].unheard);
 	}
 	for (uint32_t i = 0; s->completer && i <= PTT_STATS_ROWS; i++)
 		mem_free(s->completer[i].latency);

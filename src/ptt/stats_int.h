@@ -328,6 +328,7 @@ bool unheard_duplicate(struct ptt_stats *s, struct stats_requester *r, const str
 void unheard_settle(struct ptt_stats *s, struct stats_requester *r, uint64_t end); /* brings its bins up to the end */
 void unheard_fold(struct ptt_stats *s, struct stats_requester *r);                 /* its bins become the device's */
 void unheard_merge(struct ptt_stats *s, struct stats_requester *into, struct stats_requester *from);
+void unheard_free(struct stats_unheard *q); /* NULL is fine */
 static inline bool hides_answers(const struct stats_device *d)
 {
 	return d->coverage & PTT_COVERAGE_NO_COMPLETIONS;

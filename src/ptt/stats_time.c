@@ -198,6 +198,15 @@ void unheard_open(struct ptt_stats *s, struct stats_device *d, struct stats_requ
 /* Of a device, hardly more requests than there are tags pass both ports before the first is answered. */
 enum { AGAIN_MOST = 1024 };
 
+static void unheard_add_again(struct ptt_stats *s, struct stats_unheard *q, const struct tlp *t)
+{
+	struct tlp *to = VEC_NEW(q->again, q->nagain, q->capagain);
+
+	s->failed |= to == NULL;
+	if (to != NULL)
+		*to = *t;
+}
+
 bool unheard_duplicate(struct ptt_stats *s, struct stats_requester *r, const struct tlp *t)
 {
 	struct stats_unheard *q = r->unheard;
@@ -206,22 +215,15 @@ bool unheard_duplicate(struct ptt_stats *s, struct stats_requester *r, const str
 		q->more++;
 		return false;
 	}
-	struct tlp *to = VEC_NEW(q->again, q->nagain, q->capagain);
-	s->failed |= to == NULL;
-	if (to != NULL)
-		*to = *t;
+	unheard_add_again(s, q, t);
 	return true;
 }
 
 /* Those that were kept, before those of another part of the trace. */
-static void again_join(struct ptt_stats *s, struct stats_unheard *into, struct stats_unheard *from)
+static void unheard_join_again(struct ptt_stats *s, struct stats_unheard *into, const struct stats_unheard *from)
 {
-	for (uint32_t i = 0; i < from->nagain; i++) {
-		struct tlp *to = VEC_NEW(into->again, into->nagain, into->capagain);
-		s->failed |= to == NULL;
-		if (to != NULL)
-			*to = from->again[i];
-	}
+	for (uint32_t i = 0; i < from->nagain; i++)
+		unheard_add_again(s, into, &from->again[i]);
 	into->more += from->more;
 }
 
@@ -250,6 +252,14 @@ static void unheard_raise_peaks(struct ptt_stats *s, const struct stats_unheard 
 	}
 }
 
+void unheard_free(struct stats_unheard *q)
+{
+	if (q == NULL)
+		return;
+	mem_free(q->again);
+	mem_free(q);
+}
+
 void unheard_fold(struct ptt_stats *s, struct stats_requester *r)
 {
 	struct stats_unheard *q = r->unheard, **at = &s->line.unheard;
@@ -267,8 +277,7 @@ void unheard_fold(struct ptt_stats *s, struct stats_requester *r)
 	while (*at != q)
 		at = &(*at)->next;
 	*at = q->next;
-	mem_free(q->again);
-	mem_free(q);
+	unheard_free(q);
 	r->unheard = NULL;
 }
 
@@ -306,7 +315,7 @@ void unheard_merge(struct ptt_stats *s, struct stats_requester *into, struct sta
 		mine->next = s->line.unheard;
 		into->unheard = s->line.unheard = mine;
 	} else if (q != NULL) {
-		again_join(s, into->unheard, q);
+		unheard_join_again(s, into->unheard, q);
 		into->unheard->requests += q->requests;
 		into->unheard->oldest = q->oldest > into->unheard->oldest ? q->oldest : into->unheard->oldest;
 		into->unheard->peak += q->peak;
