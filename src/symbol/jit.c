@@ -175,7 +175,7 @@ bool jit_read_fd(struct jit *j, int fd)
 	j->file = now;
 	if ((uint64_t)st.st_size != j->done) {
 		if (j->dump)
-			(void)jitdump_read(j, fd, (uint64_t)st.st_size);
+			jitdump_read(j, fd, (uint64_t)st.st_size);
 		else if (!take_appended(j, fd))
 			return false;
 		if (!jit_date_lines(j) || !jit_arrange(j)) {

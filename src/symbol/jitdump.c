@@ -9,20 +9,22 @@
  *	1 move  pid, tid, virtual address, old address, new address, size, number of the code
  *	3 close the file is complete
  *
- * Other kinds (lines of the source, unwind tables) say nothing about names. A compiler maps the file once to be executed, which is how it
- * becomes known where it is, and whose: that mapping is a fact of one life of a process, so a file that a process before it left behind is
- * not taken for its own. Who may write it is checked as that of a perf map (jit.c).
+ * Other kinds (lines of the source, unwind tables) say nothing about names. A compiler maps the file once to be
+ * executed, which is how it becomes known where it is, and whose: that mapping is a fact of one life of a process, so a
+ * file that a process before it left behind is not taken for its own. Who may write it is checked as that of a perf map
+ * (jit.c).
  *
- * The times are CLOCK_MONOTONIC's, as all of ours. So each record is a reading of its own, that was written at exactly that time, and
- * what jit.c does with lines holds: of several names of an address that one counts which held when it was seen, and where more than
- * one did, it is ambiguous. Where code moved from there is no code from then on: a line without a name. A file whose times are the CPU's
- * (flag 1) or of another clock, as a first one that is still to come shows, is dated by its readings like a perf map.
+ * The times are CLOCK_MONOTONIC's, as all of ours. So each record is a reading of its own, that was written at exactly
+ * that time, and what jit.c does with lines holds: of several names of an address that one counts which held when it
+ * was seen, and where more than one did, it is ambiguous. Where code moved from there is no code from then on: a line
+ * without a name. A file whose times are the CPU's (flag 1) or of another clock, as a first one that is still to come
+ * shows, is dated by its readings like a perf map.
  *
- * A record whose size can't be, or whose text has no end in it, is not skipped: behind it all would be guesses, so that nothing is read any
- * more, and what is seen from then on is ambiguous. One that is not whole yet is waited for.
+ * A record whose size can't be, or whose text has no end in it, is not skipped: behind it all would be guesses, so that
+ * nothing is read any more, and what is seen from then on is ambiguous. One that is not whole yet is waited for.
  */
+#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbol/symbol_int.h"
@@ -59,13 +61,10 @@ static_assert(sizeof(struct dump_move) == 64, "jitdump-specification: JIT_CODE_M
 bool jitdump_is_path(const char *path, uint32_t pid_inside)
 {
 	const char *slash = strrchr(path, '/');
-	struct buf want = { 0 };
-	bool is;
+	char want[32];
 
-	buf_printf(&want, "/jit-%u.dump", pid_inside);
-	is = slash && !want.failed && !strcmp(slash, want.p);
-	buf_free(&want);
-	return is;
+	snprintf(want, sizeof(want), "/jit-%u.dump", pid_inside);
+	return slash && !strcmp(slash, want);
 }
 
 static bool dump_take_header(struct jit *j, int fd)
@@ -164,10 +163,9 @@ static bool dump_take_records(struct jit *j, int fd, uint64_t bytes)
 	return true;
 }
 
-bool jitdump_read(struct jit *j, int fd, uint64_t bytes)
+void jitdump_read(struct jit *j, int fd, uint64_t bytes)
 {
 	if (j->broken || bytes < sizeof(struct dump_header))
-		return !j->broken;
+		return;
 	j->broken = (!j->done && !dump_take_header(j, fd)) || bytes < j->done || !dump_take_records(j, fd, bytes);
-	return !j->broken;
 }

@@ -30,7 +30,7 @@ static void put_u64(struct dumped *d, uint64_t v)
 
 static void put_header(struct dumped *d, uint32_t pid, uint64_t time_ns, uint64_t flags)
 {
-	buf_put(&d->b, &(uint32_t){ 0x4a695444 }, 4);
+	put_u32(d, 0x4a695444);
 	put_u32(d, 1);
 	put_u32(d, 40);
 	put_u32(d, 62);

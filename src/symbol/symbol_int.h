@@ -258,8 +258,8 @@ enum jit_told {
 enum jit_told jit_find(struct jit *j, const struct jit_question *q, const struct sym **ret);
 /* Reads what was appended since; false: it isn't believed, or not all of it can be read. */
 bool jit_read_fd(struct jit *j, int fd);
-/* Records of a file of so many bytes, behind those that were read; false: not all can be, now or ever. */
-bool jitdump_read(struct jit *j, int fd, uint64_t bytes);
+/* Records of a file of so many bytes, behind those that were read; where one can't be, j is broken. */
+void jitdump_read(struct jit *j, int fd, uint64_t bytes);
 bool jitdump_is_path(const char *path, uint32_t pid_inside);
 void jit_free(struct jit *j); /* NULL is fine */
 
