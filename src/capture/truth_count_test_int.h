@@ -82,13 +82,23 @@ static bool tells_too_little(const struct world *w)
 {
 	return !w->wide;
 }
+static bool has_gaps(const struct truth *t, uint32_t device)
+{
+	for (uint32_t i = 0; i < t->gaps; i++)
+		if (t->gap[i].device == device)
+			return true;
+	return false;
+}
 static bool is_longer(const struct truth *t, uint32_t device)
 {
-	bool gaps = false;
-
-	for (uint32_t i = 0; i < t->gaps; i++)
-		gaps |= t->gap[i].device == device;
-	return gaps || !t->w[device].wide || t->w[device].delta;
+	return has_gaps(t, device) || !t->w[device].wide || t->w[device].delta;
+}
+static bool any_is_longer(const struct truth *t)
+{
+	for (uint32_t d = 0; d < t->ndevices; d++)
+		if (is_longer(t, d))
+			return true;
+	return false;
 }
 
 /* Whether it may lack completions of requests that it has, requests of completions that it has; and those of the host's requests alone. */

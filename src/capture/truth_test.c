@@ -139,10 +139,9 @@ static void judge_summary(struct judge *j)
 	const struct device *most = &t->d[0];
 	uint64_t span = 0, true_span = 0, pauses = 0, gap_bytes = 0,
 		 seen_again = number_of(l->p, "posted_duplicates_at_most");
-	bool longer = false;
+	const bool longer = any_is_longer(t);
 
 	for (uint32_t i = 0; i < t->ndevices; i++) {
-		longer |= is_longer(t, i);
 		pauses += t->d[i].pauses;
 		true_span = t->d[i].true_span > true_span ? t->d[i].true_span : true_span;
 		span = t->d[i].span > span ? t->d[i].span : span;
@@ -399,12 +398,8 @@ static void judge_buckets(struct judge *j, const uint64_t *v, uint32_t n)
 /* Steps that may have been longer, and what else a picture marks as a whole. */
 static void judge_picture(struct judge *j, const char *whole)
 {
-	bool longer = false;
-
-	for (uint32_t d = 0; d < j->t->ndevices; d++)
-		longer |= is_longer(j->t, d);
 	if (value_of(j->l.p, "step"))
-		assert_int_equal(list_has(j->l.p, "at_least", "step"), longer);
+		assert_int_equal(list_has(j->l.p, "at_least", "step"), any_is_longer(j->t));
 	if (whole && tells_too_little(&j->t->w[0]))
 		assert_true(list_has(j->l.p, "approximate", whole));
 }
@@ -636,22 +631,13 @@ static void judge_msi(struct judge *j)
 	const struct place *p = &d->target[k];
 	line_want(&j->l, "address", address);
 	line_want(&j->l, "writes", p->tlps);
-	bool gaps = false;
-	for (uint32_t i = 0; i < j->t->gaps; i++)
-		gaps |= j->t->gap[i].device == device;
 	const bool longer = is_longer(j->t, device) || j->t->posted_twice;
-	const double turns = (double)(p->tlps - 1), last = (double)p->last - (double)p->first,
-		     true_last = (double)p->true_last - (double)p->true_first;
-	want_marked(&j->l, "mean_interval", floor(last / turns), 0,
-		    gaps   ? MARK_ABOUT :
-		    longer ? MARK_LEAST :
-			     MARK_ANY,
-		    true_last / turns);
-	want_marked(&j->l, "per_million", last > 0 ? 1e6 * turns / last : (double)NAN, 1e-8,
-		    gaps   ? MARK_ABOUT :
-		    longer ? MARK_MOST :
-			     MARK_ANY,
-		    1e6 * turns / true_last);
+	const enum mark mark = has_gaps(j->t, device) ? MARK_ABOUT : longer ? MARK_LEAST : MARK_ANY;
+	const double steps = (double)(p->tlps - 1), took = (double)p->last - (double)p->first,
+		     true_took = (double)p->true_last - (double)p->true_first;
+	want_marked(&j->l, "mean_interval", floor(took / steps), 0, mark, true_took / steps);
+	want_marked(&j->l, "per_million", took > 0 ? 1e6 * steps / took : (double)NAN, 1e-8,
+		    mark == MARK_LEAST ? MARK_MOST : mark, 1e6 * steps / true_took);
 	want_moment(j, "first", device, p->first, p->true_first - start);
 	want_moment(j, "last", device, p->last, p->true_last - start);
 }
