@@ -4,8 +4,7 @@ load common
 bats_require_minimum_version 1.5.0
 
 setup() {
-  [ "$(id -u)" -eq 0 ] || skip "loading programs needs root"
-  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no type information"
+  needs_types
 }
 
 @test "what system calls speculate is told when one of them commits, whole and once" {
@@ -93,8 +92,7 @@ leave 1" ]
 }
 
 @test "pcap() writes packets to the file of freopen(), as pcap(3) reads them, and shows them elsewhere" {
-  needs_bpf
-  [ -r /sys/kernel/btf/vmlinux ] || skip "no types of the kernel here"
+  needs_types
   # a packet of 30 bytes, of which 14 lie in one piece: the name of the program stands for them
   made='s = (struct sk_buff *)alloca(sizeof (struct sk_buff)); s->len = 30; s->data_len = 16;
     s->data = (unsigned char *)&curthread->comm[0];'

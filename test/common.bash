@@ -5,6 +5,8 @@ PROGS=$BATS_TEST_DIRNAME/../build/prog
 
 # Skips, aloud, what only runs where BPF programs may be loaded.
 needs_bpf() { [ "$(id -u)" -eq 0 ] || skip "loading BPF programs needs root here"; }
+needs_types() { needs_bpf; [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"; }
+needs_python() { command -v python3 >/dev/null || skip "no python3"; }
 
 # Whether a FUSE file system can be mounted here; needs_fuse skips, aloud, where it can't.
 can_mount() { [ -w /dev/fuse ] && { [ "$(id -u)" -eq 0 ] || command -v fusermount3 >/dev/null; }; }

@@ -101,7 +101,7 @@ field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
     [ "$(grep -c "^  $verdict " said)" -eq "$(grep -c "\"verdict\":\"$verdict\"" said.json)" ]
     grep -q "\"$verdict\":$(grep -c "^  $verdict " said)[,}]" <(tail -n 1 said.json)
   done
-  command -v python3 >/dev/null || skip "no python3 to read the JSON"
+  needs_python
   python3 -c 'import json, sys; [json.loads(line) for line in open("said.json")]'
 }
 

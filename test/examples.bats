@@ -40,8 +40,7 @@ example() {
 }
 
 @test "examples of processes, scheduling, devices and connections answer their questions" {
-  needs_bpf
-  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
+  needs_types
   example offcpu-stacks -c 'sleep 0.1' -- '^sleep$' '^vmlinux`' '^ +[0-9]{5,}$'
   example runq-latency -- '^ +nanoseconds of waiting for a CPU' '^PROGRAM +LONGEST ns$' ' [0-9]+$'
   example block-latency -c "dd if=/dev/zero of=file bs=64k count=16 conv=fsync" -- '^MICROSECONDS, BY DEVICE$'
@@ -115,8 +114,7 @@ transcript_kind() { # SCRIPT
 }
 
 @test "examples of tracepoints print what their headers say" {
-  needs_bpf
-  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
+  needs_types
   [ "$(nproc)" -gt 1 ] || skip "nothing migrates on one CPU"
   transcripts kernel
 }

@@ -11,7 +11,6 @@ TREE='BEGIN { @["a", "x", stack()] = sum(3); @["a", "y</script><script>document.
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-needs_python() { command -v python3 >/dev/null || skip "no python3 to read the files back"; }
 needs_browser() {
   browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no Chromium"
 }

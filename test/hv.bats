@@ -86,7 +86,7 @@ entitled  idle       0x28      8  counter  PURR cycles  of what it consumed,
 }
 
 @test "each line of --json is an object" {
-  command -v python3 >/dev/null || skip "no python3 to read the JSON"
+  needs_python
   for what in "list --on batoka --json vfalls" "list --on niagara --json mmustat" "list --on power --json gpci" \
     "get --on power --json gpci/dispatch_purr/ gpci/affinity_by_partition/" "check --on power --json gpci"; do
     "$TALLY" $what | python3 -c 'import json, sys

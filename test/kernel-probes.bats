@@ -5,7 +5,6 @@
 load common
 
 trace() { "$TALLY" trace -x quiet "$@"; }
-needs_types() { needs_bpf; [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"; }
 # tell NAME...: an END clause that prints the variables.
 tell() { local v; printf 'END { '; for v; do printf 'printf("%s %%d\\n", %s); ' "$v" "$v"; done; printf '}'; }
 

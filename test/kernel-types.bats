@@ -3,8 +3,7 @@
 load common
 
 setup() {
-  [ "$(id -u)" -eq 0 ] || skip "reading the kernel's memory needs root"
-  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no type information"
+  needs_types
 }
 
 @test "curthread is the thread that fires, through pointers of the kernel's types" {

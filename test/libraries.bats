@@ -73,8 +73,7 @@ BEGIN { exit(0); }"
 }
 
 @test "curpsinfo, curlwpsinfo, fds and uregs tell of the thread that fires" {
-  needs_bpf
-  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no type information"
+  needs_types
   run "$TALLY" trace -qn 'BEGIN { printf("%d %d %s %d\n", curpsinfo->pr_pid == pid, curpsinfo->pr_ppid == ppid,
     curpsinfo->pr_fname, curpsinfo->pr_uid == uid); printf("%d %s %c\n", curlwpsinfo->pr_lwpid == tid, curlwpsinfo->pr_name,
     curlwpsinfo->pr_sname); exit(curcpu->cpu_id == cpu ? 0 : 1); }'
@@ -85,8 +84,7 @@ BEGIN { exit(0); }"
 }
 
 @test "uregs takes a constant, and nothing else" {
-  needs_bpf
-  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no type information"
+  needs_types
   run "$TALLY" trace -qxerrtags -n 'BEGIN { i = R_SP; trace(uregs[i]); }'
   [ "$status" -eq 1 ]
   has '[D_PROTO_ARG] in action list: uregs[ ] argument #1 is incompatible with prototype:'
@@ -103,8 +101,7 @@ BEGIN { exit(0); }"
 }
 
 @test "zonename is the path of the thread's cgroup" {
-  needs_bpf
-  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
+  needs_types
   want=$(sed -n 's/^0:://p' /proc/self/cgroup)
   [[ -n $want && $want != *..* && ${want//[^\/]/} != ??????* ]] || skip "the path of this process's cgroup can't be seen whole: '$want'"
   run "$TALLY" trace -qn 'BEGIN { printf("%s", zonename); exit(0); }'
@@ -112,8 +109,7 @@ BEGIN { exit(0); }"
 }
 
 @test "the translators of headers take them apart" {
-  needs_bpf
-  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
+  needs_types
   for m in tcpinfo_t:tcphdr:tcp_flags tcpsinfo_t:tcp_sock:tcps_cwnd udpinfo_t:udphdr:udp_sport ipv4info_t:iphdr:ipv4_protostr \
     ipv6info_t:ipv6hdr:ipv6_flow ipinfo_t:iphdr:ip_plength conninfo_t:sock:ci_protocol csinfo_t:sock:cs_pid pktinfo_t:sk_buff:pkt_addr \
     bufinfo_t:bio:b_{resid,iosize,iodone} bufinfo_t:request:b_iodone devinfo_t:block_device:dev_{name,pathname}; do
@@ -129,16 +125,14 @@ BEGIN { exit(0); }"
 }
 
 @test "a member that the translator leaves out is refused by name" {
-  needs_bpf
-  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no type information"
+  needs_types
   run "$TALLY" trace -qxerrtags -n 'BEGIN { trace(curlwpsinfo->pr_nice); }'
   [ "$status" -eq 1 ]
   has '[D_XLATE_NOCONV] in action list: translator does not define conversion for member: pr_nice'
 }
 
 @test "a translated struct is copied whole, and what has no conversion is 0" {
-  needs_bpf
-  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"
+  needs_types
   run "$TALLY" trace -qn 'BEGIN { self->p = *curpsinfo; printf("%d %d %s %d\n", self->p.pr_pid == pid, self->p.pr_ppid == ppid,
     stringof(self->p.pr_fname), self->p.pr_poolid); f = fds[0]; l = *curlwpsinfo;
     printf("%s %s %d\n", f.fi_pathname, f.fi_name, l.pr_lwpid == tid); exit(0); }' </dev/null

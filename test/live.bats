@@ -7,7 +7,7 @@ load service
 
 needs_page() {
   needs_http
-  command -v python3 >/dev/null || skip "no python3 to drive a browser"
+  needs_python
   command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || skip "no Chromium"
 }
 
@@ -36,7 +36,7 @@ D
       (s.querySelector(".big b") || s.querySelector(".flame") || { dataset: {} }).dataset.v || (s.querySelector(".flame") || { dataset: {} }).dataset.total || "",
       (s.querySelector(".heat") || { dataset: {} }).dataset.total || ""]))' >shown
   [ "$(cat shown)" = '[["things","count",[["c","-1","2"],["a","7","1"]],"",""],["amount","sum",[],"42",""],["least","gauge",[["1","-3","0"]],"",""],["spread_ms","histogram",[["3","3","127"]],"","3"],["reads","stacks",[],"8",""]]' ] || { cat shown; return 1; }
-  curl -sf "$at/metrics" >metrics
+  metrics >metrics
   grep -qxF 'tally_amount{program="known"} 42' metrics
   grep -qE '^tally_things_total\{.*"c".*"-1"\} 2$' metrics
   grep -qE '^tally_least\{.*\} -3$' metrics
@@ -51,7 +51,7 @@ D
   browse until 'document.querySelector(".agg tbody td[data-v=\"20000\"]")' run 'void Array.from(document.querySelectorAll("#ranges button")).find((b) => b.textContent === "1 min").click()' \
     until 'document.querySelectorAll(".agg tbody td")[2].dataset.v === "0"' print 'document.querySelectorAll(".agg tbody td")[1].dataset.v' >shown
   [ "$(cat shown)" = 20000 ]
-  curl -sf "$at/metrics" | grep -qxF 'tally_reads_total{program="reads",execname="serve-reader"} 20000'
+  metrics | grep -qxF 'tally_reads_total{program="reads",execname="serve-reader"} 20000'
 }
 
 @test "names that want to be markup stay text, and no other host is asked" {
@@ -183,7 +183,7 @@ export FLAME=$BATS_TEST_DIRNAME/lib/flame.py
 
 @test "/folded and the profile agree in every sum, which is what was counted" {
   needs_http
-  command -v python3 >/dev/null || skip "no python3 to read the files back"
+  needs_python
   cat >deep.d <<'D'
 BEGIN { @["a", stack()] = count(); @["a", stack()] = count(); @["b c", stack()] = count(); @d_bytes["a <b> &", ustack()] = sum(40); @m["x", stack()] = max(3); }
 D

@@ -360,16 +360,14 @@ with http.server.HTTPServer(("127.0.0.1", 0), functools.partial(quiet, directory
 # ---- names of processes -----------------------------------------------------------------
 
 @test "procname and pr_fname are the process's name, execname is the thread's" {
-  needs_bpf
-  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no type information"
+  needs_types
   run "$TALLY" trace -qn 'syscall::getppid:entry /pid == $target/ { @[procname, curpsinfo->pr_fname, execname] = count(); }
     END { printa("%s %s %s %@d\n", @); }' -c "$PROGS/crew"
   said 0 $'crew crew crew 10\ncrew crew worker 30'
 }
 
 @test "pr_nspid is the process id inside a namespace, pid the one outside" {
-  needs_bpf
-  [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no type information"
+  needs_types
   unshare -pf true 2>/dev/null || skip "no namespaces of process ids here"
   run "$TALLY" trace -qn 'syscall::getppid:entry /procname == "crew"/ { @[curpsinfo->pr_nspid, curpsinfo->pr_pid == pid, pid > 1] = count(); }
     END { printa("%d %d %d %@d\n", @); }' -c "unshare -pf $PROGS/crew"

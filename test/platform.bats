@@ -61,7 +61,7 @@ serve() {
   [ "$json" = "$csv" ]
   "$TALLY" list --on kunpeng -o list.json ptt
   "$TALLY" list --on kunpeng --json ptt | cmp - list.json
-  command -v python3 >/dev/null || skip "no python3 to read the JSON"
+  needs_python
   python3 -c 'import json, sys; [json.loads(line) for line in open("list.json")]'
 }
 

@@ -399,7 +399,7 @@ duckdb() {
 }
 
 @test "JSON of a report is JSON, one object per line, the schema first" {
-  command -v python3 >/dev/null || skip "no python3"
+  needs_python
   reported
   python3 -c '
 import json, sys
@@ -410,7 +410,7 @@ assert all("type" in r for r in rows)
 }
 
 @test "no object of JSON has a key twice" {
-  command -v python3 >/dev/null || skip "no python3"
+  needs_python
   head -c 300000 "$TRACE" >"$BATS_TEST_TMPDIR/half"
   { "$TALLY" report --json "$TRACE"; "$TALLY" report --json "$BATS_TEST_TMPDIR/half"; "$TALLY" report --json "$TRACE" "$BATS_TEST_TMPDIR/half"
     "$TALLY" dump --json "$TRACE"; } 2>/dev/null | python3 -c '
@@ -848,7 +848,7 @@ recorded() {
 
 # The truth has 32 bits of time: 8DW traces of the same packets.  Truth and judgement: lib/ptt_truth.py.
 @test "an average of outstanding requests was 14 times too high where 11 bits of time hid pauses, and a host's reads were duplicates" {
-  command -v python3 >/dev/null || skip "no python3 to count the packets"
+  needs_python
   cd "$BATS_TEST_TMPDIR"
   for load in mixed nvme contended faulty nic; do
     for port in 00:10.0 00:11.0; do

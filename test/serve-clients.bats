@@ -5,8 +5,6 @@ bats_require_minimum_version 1.5.0
 load common
 load service
 
-needs_python() { command -v python3 >/dev/null || skip "no python3"; }
-
 # attack PORT PID KIND NUMBER: so many clients of a kind hold what they can get; 5 honest ones are answered meanwhile, and when all are gone the
 # service has the descriptors that it had. MEMORY: what it may grow by meanwhile, in kB.
 attack() {
@@ -88,5 +86,5 @@ async def main():
     await asyncio.gather(*[scrape() for _ in range(1000)])
 asyncio.run(main())
 P
-  [ "$(curl -sf "$at/metrics" | sed -n 's/^tally_scrapes_total //p')" -eq 1001 ]
+  [ "$(metrics | sed -n 's/^tally_scrapes_total //p')" -eq 1001 ]
 }

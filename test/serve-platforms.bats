@@ -5,8 +5,6 @@ bats_require_minimum_version 1.5.0
 load common
 load service
 
-metrics() { curl -sf "$at/metrics"; }
-
 # Serves models, and holds the first page on which the time of each went on against what `tally stat` says of each.
 same_as_stat() { # MODEL EVENTS|--view=VIEW ...
   local args=() i
@@ -63,8 +61,6 @@ print(on, len(want), 'figures are the same')
 P
   done
 }
-
-needs_python() { command -v python3 >/dev/null || skip "no python3"; }
 
 @test "counters of models are what tally stat counts in the same time" {
   needs_http

@@ -5,8 +5,6 @@ bats_require_minimum_version 1.5.0
 load common
 load service
 
-metrics() { curl -sf "$@" "$at/metrics"; }
-
 # The metrics have this line.
 counts() { metrics | grep -qxF -- "$1" || { echo "not there: $1"; metrics; return 1; }; }
 
@@ -355,7 +353,7 @@ serve_tls() { # ARGUMENTS...
   [ "$(curl -s --cacert one.crt -u alice:wrong -o body -w '%{http_code}' "$at/metrics")" = 401 ]
   [ "$(curl -s --cacert one.crt -u bob:secret -o body -w '%{http_code}' "$at/metrics")" = 401 ]
   for _ in 1 2 3 4 5 6 7 8; do # a password that was right once costs no more time
-    curl -sf --cacert one.crt -u alice:secret "$at/metrics" | grep -qx 'tally_amount{program="known"} 42'
+    metrics --cacert one.crt -u alice:secret | grep -qx 'tally_amount{program="known"} 42'
   done
   run ! curl -sf "http://${at#https://}/metrics"
   run ! curl -sf --tls-max 1.1 --cacert one.crt -u alice:secret "$at/metrics"
@@ -395,7 +393,7 @@ serve_tls() { # ARGUMENTS...
   needs_openssl
   echo 'syscall::read:entry /execname == "serve-reader" && arg0 == 0/ { @reads = count(); }' >reads.d
   serve_tls -s reads.d
-  reads() { curl -sf --cacert "$1.crt" -u alice:secret "$at/metrics" | sed -n 's/^tally_reads_total{program="reads"} //p'; }
+  reads() { metrics --cacert "$1.crt" -u alice:secret | sed -n 's/^tally_reads_total{program="reads"} //p'; }
   read_calls 100
   [ "$(reads one)" = 100 ]
   curl -sN --cacert one.crt -u alice:secret "$at/live" >events & # a page that is open, and one that waits: both are closed

@@ -27,6 +27,8 @@ serve() { # ARGUMENTS...
   at=http://127.0.0.1:$(sed -n 's/.* on port //p' log)
 }
 
+metrics() { curl -sf "$@" "$at/metrics"; } # OPTION of curl...
+
 until_log() { # PATTERN
   for _ in $(seq 100000); do
     ! grep -qE "$1" log || return 0

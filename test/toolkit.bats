@@ -13,7 +13,6 @@ toolkit() {
   [ "$status" -eq 0 ] || { echo "status $status: $output"; return 1; }
 }
 line() { grep -qxE -- "$1" <<<"$output" || { echo "no line '$1' in: $output"; return 1; }; } # PATTERN of a whole line
-needs_types() { needs_bpf; [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"; }
 
 @test "new processes: time, owner, parent and arguments of each" {
   needs_types

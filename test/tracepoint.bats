@@ -5,7 +5,6 @@ bats_require_minimum_version 1.5.0
 load common
 
 trace() { "$TALLY" trace -x quiet "$@"; }
-needs_types() { needs_bpf; [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"; }
 # Sends itself a number of signals.
 signals='trap : USR1; i=0; while [ $i -lt 50 ]; do kill -USR1 $$; i=$((i+1)); done'
 

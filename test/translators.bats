@@ -6,7 +6,6 @@ load common
 PAGE=$BATS_TEST_DIRNAME/../doc/translators.md
 LIBRARIES=$BATS_TEST_DIRNAME/../lib/tally/d
 
-needs_types() { needs_bpf; [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"; }
 trace() { "$TALLY" trace -q "$@"; }
 # compared WANT GOT NAME=MOST...: two files of lines "NAME VALUE" are the same, but that those values may differ by so much.
 compared() {
@@ -211,7 +210,7 @@ EOF
 
 @test "each member of a connection is what its socket says, and both ends agree" {
   needs_types
-  command -v python3 >/dev/null || skip "no python3"
+  needs_python
   cd "$BATS_TEST_TMPDIR"
   connection >connection.py
   cat >table.d <<'END'

@@ -128,7 +128,7 @@ ended() {
   [ "$(awk -F ';' '{ print NF }' t.csv | sort -u)" = 16 ]
   [ "$(grep -c ';best$' t.csv)" -eq 1 ]
   grep -q '^{"type":"tuned","device":"hisi_ptt0_2","for":"throughput",.*"changed":true,"qos_tx_cpl":2,' t.json
-  command -v python3 >/dev/null || skip "no python3 to read the JSON"
+  needs_python
   python3 -c 'import json, sys; [json.loads(line) for line in open("t.json")]'
   tune --for latency --dry-run --json --on kunpeng | python3 -c 'import json, sys; assert [json.loads(line)["tried"] for line in sys.stdin][3] == [1, 2]'
 }
