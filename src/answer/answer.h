@@ -114,9 +114,9 @@ void an_json_value(struct buf *to, const struct an_value *v);
  * Histograms have "buckets":[{"from":..,"to":..,"count":..}] in place of "value": those that are not
  * empty; from and to are inclusive, null where there is no bound. */
 void an_json_agg(struct buf *to, const struct an_agg *a);
-/* Folded stacks (flame graph input), a line for each path of the trees, which are sorted: names joined by ';'; a blank; the
- * value.  Of several trees a path begins with the label of its own.  Where there are frames of processes and of the kernel, the
- * kernel's end with "_[k]". */
+/* Folded stacks (flame graph input), a line for each path of the trees, which are sorted: names joined by ';'; a blank;
+ * the value.  Of several trees a path begins with the label of its own.  Where there are frames of processes and of the
+ * kernel, the kernel's end with "_[k]". */
 struct an_flame;
 void an_folded_put(struct buf *to, const struct an_flame *f);
 

@@ -38,7 +38,8 @@ struct an_rows {
 	uint64_t csv_skips;          /* bit k: CSV does */
 	uint64_t heat;               /* bit k: column k is a utilisation */
 	uint64_t seconds;            /* bit k: column k is seconds */
-	/* For who reads single figures: what they are, and bit k: column k says whose the row is; is a figure; is one that only grows. */
+	/* For who reads single figures: what they are, and bit k: column k says whose the row is; is a figure; is one
+	 * that only grows. */
 	const char *about;
 	uint64_t keys, figures, grows;
 	size_t *keep;                 /* [ncols]: text: widths of the tables before, so that columns stay; NULL */

@@ -5,8 +5,9 @@
  * Of several aggregations each line begins with the one that it is of: tools show them side by side, as the lowest boxes, and
  * grep takes one out. ';' inside a name would split it, so it becomes ':'; control characters would end the line and become '?'.
  *
- * A line is text alone: where frames of processes and of the kernel are on one path, nothing would say where the kernel begins. So there
- * a frame of the kernel ends with "_[k]", as `stackcollapse-perf.pl --kernel` writes it and flamegraph.pl colors it.
+ * A line is text alone: where frames of processes and of the kernel are on one path, nothing would say where the kernel
+ * begins. So there a frame of the kernel ends with "_[k]", as `stackcollapse-perf.pl --kernel` writes it and
+ * flamegraph.pl colors it.
  */
 #include "answer/answer_int.h"
 #include "answer/flame.h"

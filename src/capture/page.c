@@ -45,8 +45,9 @@ static bool keeps_time(const struct ptt_report *r)
 	return keeps;
 }
 
-/* Where it was found weakly what times count from, nothing of them is certain. Where records may be missing, latencies may be of wrong pairs; where times are deltas, or short, what is missing takes its time with it; and where
- * packets are there twice, a gap may have taken the first record of one and left the second. */
+/* Where it was found weakly what times count from, nothing of them is certain. Where records may be missing, latencies
+ * may be of wrong pairs; where times are deltas, or short, what is missing takes its time with it; and where packets
+ * are there twice, a gap may have taken the first record of one and left the second. */
 static bool latency_is_about(const struct ptt_report *r)
 {
 	return r->may_mispair || (r->may_miss && !keeps_time(r)) || (r->gaps && r->duplicates) || !r->time_sure;
@@ -99,7 +100,8 @@ struct an_cell page_cell_span(bool sure, bool at_least, uint64_t span)
 	return (struct an_cell){ .u = span, .at_least = at_least, .approximate = !sure };
 }
 
-/* Over a span that may have been longer by an unknown part an average is no bound: more or less may have been open meanwhile. */
+/* Over a span that may have been longer by an unknown part an average is no bound: more or less may have been open
+ * meanwhile. */
 static struct an_cell page_cell_mean(const struct ptt_report *r, bool known, bool span_at_least, uint64_t ticks,
 				     uint64_t span)
 {

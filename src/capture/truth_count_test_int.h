@@ -77,7 +77,8 @@ struct truth {
 	uint32_t nfaults;
 };
 
-/* Whether whole turns of time may be missing between two records; and whether ticks from the first record are a lower bound. */
+/* Whether whole turns of time may be missing between two records; and whether ticks from the first record are a lower
+ * bound. */
 static bool tells_too_little(const struct world *w)
 {
 	return !w->wide;

@@ -4,9 +4,10 @@
  * The truth counts packets that know their transactions (truth_test_int.h, truth_count_test_int.h).  Every figure that is printed is
  * held against it (truth_line_test_int.h).
  *
- * Traces are of both formats and both times, of one device or two, of all directions, with gaps, with AUX data cut anywhere, and with
- * packets between devices that are recorded at both ports.  Others have pauses that 11 bits of time can't tell: what rests on time is a
- * bound of the truth there and says so, or is unknown.  Each stretch between gaps is taken by itself: a packet counts once in it.
+ * Traces are of both formats and both times, of one device or two, of all directions, with gaps, with AUX data cut
+ * anywhere, and with packets between devices that are recorded at both ports.  Others have pauses that 11 bits of time
+ * can't tell: what rests on time is a bound of the truth there and says so, or is unknown.  Each stretch between gaps
+ * is taken by itself: a packet counts once in it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,7 +102,8 @@ static void want_ticks(struct judge *j, const char *key, double told, double wit
 	want_marked(&j->l, key, told, within, mark, is);
 }
 
-/* Over a span that is a lower bound an average is approximate, and where whole turns are missing for certain it is unknown. */
+/* Over a span that is a lower bound an average is approximate, and where whole turns are missing for certain it is
+ * unknown. */
 static void want_mean(struct judge *j, bool any, bool longer, double told)
 {
 	if (!any || j->sparse)

@@ -252,8 +252,8 @@ struct k_child {
 	bool ended;
 	int status;
 };
-/* env: what its environment has that ours has not, NAME=VALUE, and what it is not to have, NAME; with a NULL at the end, or NULL.
- * -TALLY_EINVAL: bad quoting. */
+/* env: what its environment has that ours has not, NAME=VALUE, and what it is not to have, NAME; with a NULL at the
+ * end, or NULL. -TALLY_EINVAL: bad quoting. */
 int k_child_start(const char *cmd, char *const *env, struct k_child *c, struct err *e);
 int k_child_start_argv(char *const *argv, struct k_child *c, struct err *e); /* split already, with our environment */
 /* Lets it go as far as its own code before it is released: to the entry point, behind the dynamic loader; or to main(), behind the

@@ -1,10 +1,10 @@
 /*
- * machine.c: facts of this machine that no struct of the kernel leads to: how large its pages and its memory are, when its clock of
- * the time since boot began, how fast its CPUs are, and in which chip (package) and node each lies.
+ * machine.c: facts of this machine that no struct of the kernel leads to: how large its pages and its memory are, when
+ * its clock of the time since boot began, how fast its CPUs are, and in which chip (package) and node each lies.
  *
- * Topology is Documentation/ABI/testing/sysfs-devices-system-cpu: a CPU names the chip and all CPUs of that chip, a node names its
- * CPUs, so a few files tell of hundreds of CPUs. A CPU that is offline has no topology and is in no chip. A kernel
- * without nodes has one, which is node 0.
+ * Topology is Documentation/ABI/testing/sysfs-devices-system-cpu: a CPU names the chip and all CPUs of that chip, a
+ * node names its CPUs, so a few files tell of hundreds of CPUs. A CPU that is offline has no topology and is in no
+ * chip. A kernel without nodes has one, which is node 0.
  */
 #include <stdio.h>
 #include <stdlib.h>

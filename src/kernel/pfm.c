@@ -153,8 +153,8 @@ int k_pfm_encode(const char *name, struct k_event *ev, struct err *e)
 	rc = p->encode(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &arg);
 	if (rc == PFM_ERR_NOTFOUND)
 		return unknown_name(name, e);
-	/* libpfm4 also has the kernel's generic events, and its tracepoints where it can read them, as a PMU of their own: they are not
-	 * the CPU's. */
+	/* libpfm4 also has the kernel's generic events, and its tracepoints where it can read them, as a PMU of their
+	 * own: they are not the CPU's. */
 	if ((rc == PFM_SUCCESS && generic_type(attr.type)) || (rc == PFM_ERR_ATTR && pfm_is_of_perf(p, name)))
 		return unknown_name(name, e);
 	if (rc != PFM_SUCCESS)

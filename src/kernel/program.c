@@ -10,10 +10,10 @@
  * wait for a terminal; then a program begins without its probes.  When we end, by whatever, the pipe ends, and so does the listener;
  * when the listener ends, the kernel lets go on whoever waits.
  *
- * A file system that is mounted later is watched as soon as the kernel has told of that; a program that begins before that begins without its
- * probes.  The path of a mount may lead over a server that does not answer, and the listener must not wait for it: so a second process
- * follows the mounts.  It ends with the listener, since the kernel holds whoever waits as long as anybody has the listener's file.  What is mounted in another mount
- * namespace alone is not watched.
+ * A file system that is mounted later is watched as soon as the kernel has told of it; a program that begins before then
+ * begins without its probes.  The path of a mount may lead over a server that does not answer, and the listener must not
+ * wait for it: so a second process follows the mounts.  It ends with the listener, since the kernel holds whoever waits
+ * as long as anybody has the listener's file.  What is mounted in another mount namespace alone is not watched.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -260,7 +260,8 @@ bool k_file_id(int fd, struct k_file_id *ret)
 	return true;
 }
 
-/* An overlay tells times and size of the layer's file, and not which that is. The kernel sets the time of the last change, and nobody else. */
+/* An overlay tells times and size of the layer's file, and not which that is. The kernel sets the time of the last
+ * change, and nobody else. */
 bool k_file_is_same(const struct k_file_id *a, const struct k_file_id *b)
 {
 	return (a->dev == b->dev && a->inode == b->inode) || ((a->is_overlay || b->is_overlay) && a->size == b->size &&

@@ -76,13 +76,13 @@ static void loads_of_drives_did_not_match_their_descriptions(void **state)
 	assert_true(used(&t, true) > 95);
 	assert_true(t.bytes[1][PTT_CLASS_CPL_A] > all_bytes(&t, true) / 5 &&
 		    t.bytes[1][PTT_CLASS_P] > all_bytes(&t, true) / 5);
-	t = truth_after("ingest", 0,
-			1000000); /* "drives read at full speed: posted writes fill the inbound direction" */
+	t = truth_after("ingest", 0, 1000000);
+	/* "drives read at full speed: posted writes fill the inbound direction" */
 	assert_true(used(&t, false) > 95 && t.bytes[0][PTT_CLASS_P] > all_bytes(&t, false) * 9 / 10);
 	t = truth_after("full", 0, 1000000); /* "both directions are full" */
 	assert_true(used(&t, false) > 95 && used(&t, true) > 95);
-	t = truth_after("contended", 0,
-			1000000); /* "posted, non-posted and completions all wait for the outbound direction" */
+	t = truth_after("contended", 0, 1000000);
+	/* "posted, non-posted and completions all wait for the outbound direction" */
 	assert_true(used(&t, true) > 95 && t.tlps[1][PTT_CLASS_P] > 1000 && t.tlps[1][PTT_CLASS_NP] > 1000 &&
 		    t.tlps[1][PTT_CLASS_CPL_A] > 1000);
 	t = truth_after("mixed", 0, 50000000);
@@ -90,9 +90,8 @@ static void loads_of_drives_did_not_match_their_descriptions(void **state)
 	/* "about a million TLPs a second" */
 	assert_in_range((all_tlps(&t, false) + all_tlps(&t, true) + all_tlps(&u, false) + all_tlps(&u, true)) * 20,
 			800000, 1250000);
-	u = truth_after(
-		"faulty", 0,
-		50000000); /* "as mixed but denser, and of a million requests 2000 fail or are never answered" */
+	u = truth_after("faulty", 0, 50000000);
+	/* "as mixed but denser, and of a million requests 2000 fail or are never answered" */
 	assert_true(all_tlps(&u, true) > 2 * all_tlps(&t, true));
 	assert_in_range((u.failed + u.abandoned) * 1000000 / u.requests, 1500, 2500);
 	t = truth_after("idle", 0, 20000000); /* "a register is read now and then" */

@@ -932,8 +932,8 @@ static void loads_touched_other_memory_than_their_descriptions_say(void **state)
 	struct touched t, u;
 
 	(void)state;
-	open_named("batoka",
-		   "stream"); /* "copies 16 MB of its own node's memory": it reads as much, and writes as much */
+	open_named("batoka", "stream");
+	/* "copies 16 MB of its own node's memory": it reads as much, and writes as much */
 	t = touched_by(7, 5u << 20, 3);
 	assert_int_equal(t.end - t.least, 32 * MB);
 	assert_int_equal(t.lines, 32 * MB / 64);

@@ -65,7 +65,8 @@ static uint8_t figure_bound(const struct ptt_report *r, const char *unit)
 	return unit == unit_rate ? PTT_BOUND_MOST : unit == unit_ticks ? PTT_BOUND_LEAST : PTT_BOUND_NONE;
 }
 
-/* Whether it may be off either way. A share of packets is where some of them may be there twice; of a rate these make a bound. */
+/* Whether it may be off either way. A share of packets is where some of them may be there twice; of a rate these make a
+ * bound. */
 static bool figure_about(const struct ptt_report *r, const char *unit)
 {
 	const bool timed = unit == unit_rate || unit == unit_ticks;

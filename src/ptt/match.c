@@ -32,8 +32,8 @@
  * in it a second time. So the first request of a tag after a gap may already be a duplicate, and those of its
  * completions that repeat a Byte Count are duplicates.
  *
- * Doubts. A device that asks again, with the same tag, for what it got no answer to, looks like such a packet, too. But then the
- * completion comes once. So a request that was seen twice, and whose completions were not, may have been two.
+ * Doubts. A device that asks again, with the same tag, for what it got no answer to, looks like such a packet, too. But
+ * then the completion comes once. So a request that was seen twice, and whose completions were not, may have been two.
  *
  * Nothing is refused: a hostile trace can only make wrong pairs.
  */

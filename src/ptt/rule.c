@@ -556,10 +556,10 @@ uint8_t ptt_config_format(uint64_t config)
 }
 
 /*
- * A device's read goes in and its completion out, a host's the other way (CPL A), and what is between devices in at one port and out at
- * the other, both ways (CPL B).  So of requests that go one way alone only those between devices can be seen answered, and of
- * completions only theirs have a request.  Direction 2 of 4DW lacks the completions of the host's requests alone, and direction 3
- * those that come in to requests of devices: whose they are no direction tells.
+ * A device's read goes in and its completion out, a host's the other way (CPL A), and what is between devices in at one
+ * port and out at the other, both ways (CPL B).  So of requests that go one way alone only those between devices can be
+ * seen answered, and of completions only theirs have a request.  Direction 2 of 4DW lacks the completions of the host's
+ * requests alone, and direction 3 those that come in to requests of devices: whose they are no direction tells.
  */
 static const uint8_t direction_coverage[2][DIRECTIONS] = {
 	{ PTT_COVERAGE_NO_COMPLETIONS | PTT_COVERAGE_NO_REQUESTS,

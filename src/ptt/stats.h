@@ -423,7 +423,8 @@ struct ptt_change {
 /* Two reports of statistics that tracked. Findings first: causes, then by what has changed at least, then consequences; behind them
  * what may be chance, the least probable first, and what nobody can judge. What is the same is left out. *ret is
  * mem_alloc'd, the caller mem_free's it. Returns how many, or -TALLY_ENOMEM. */
-/* Reports that were not recorded alike are compared by the sizes of packets alone, sparse ones neither by rates nor by averages over time. */
+/* Reports that were not recorded alike are compared by the sizes of packets alone, sparse ones neither by rates nor by
+ * averages over time. */
 bool ptt_reports_are_alike(const struct ptt_report *a, const struct ptt_report *b); /* format, direction and types */
 int ptt_compare(struct ptt_change **ret, const struct ptt_report *a, const struct ptt_report *b);
 

@@ -287,7 +287,8 @@ static inline struct stats_completer *completer_at(struct ptt_stats *s, uint64_t
 /* stats.c.  Everything of a decoded record but the time line, matching and fault_rare().  Returns the row of its
  * requester, NULL when it has none. */
 struct stats_requester *count_record(struct ptt_stats *s, struct stats_device *d, const struct tlp *t);
-/* Takes back what that counted, and the record's part of the time line: it is the duplicate of its packet. And counts it again: it is none. */
+/* Takes back what that counted, and the record's part of the time line: it is the duplicate of its packet. And counts
+ * it again: it is none. */
 void count_back(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, const struct tlp *t);
 void count_again(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, const struct tlp *t);
 /* stats_cell.c */

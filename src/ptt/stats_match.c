@@ -267,8 +267,8 @@ static void settle_unheard(struct ptt_stats *s)
 			unheard_settle(s, &s->requester[i], s->device[s->requester[i].unheard->device].clock.now);
 }
 
-/* A host's requests pass one port, so none was a duplicate: each asked anew with a tag whose answer the trace does not show. Returns
- * how many. */
+/* A host's requests pass one port, so none was a duplicate: each asked anew with a tag whose answer the trace does not
+ * show. Returns how many. */
 static uint64_t count_all_again(struct ptt_stats *s, struct stats_requester *r)
 {
 	const struct stats_unheard *q = r->unheard;
@@ -339,10 +339,10 @@ static bool is_hosts(const struct ptt_stats *s, uint32_t row)
 }
 
 /*
- * Of a requester none of whose requests was answered: whether their completions go where the trace can't show them.  Those of the
- * host do in direction 2 of 4DW, and those of devices in direction 3.  Where no event is known they may be missing too, but few
- * requests are no proof then.  A device that nobody answers is no host, however often it asks.  Where no completion was seen at all,
- * nobody is told apart.
+ * Of a requester none of whose requests was answered: whether their completions go where the trace can't show them.
+ * Those of the host do in direction 2 of 4DW, and those of devices in direction 3.  Where no event is known they may be
+ * missing too, but few requests are no proof then.  A device that nobody answers is no host, however often it asks.
+ * Where no completion was seen at all, nobody is told apart.
  */
 static bool is_unanswerable(const struct ptt_stats *s, uint32_t row)
 {

@@ -525,7 +525,8 @@ static uint8_t *put_packet(uint8_t *p, uint32_t time, uint32_t fmt, uint32_t typ
 	return handmade(p, PTT_8DW, &h);
 }
 
-/* 500 requests that one requester gets an error for, and behind them one error of each other kind, what weighs most last. */
+/* 500 requests that one requester gets an error for, and behind them one error of each other kind, what weighs most
+ * last. */
 static void real_errors_were_hidden_behind_the_first_64_of_a_kind(void **state)
 {
 	enum { NOISE = 500, WHO = 0x0100, OTHER = 0x0200 };
@@ -592,8 +593,8 @@ static void real_errors_were_hidden_behind_the_first_64_of_a_kind(void **state)
 	}
 }
 
-/* 200 reads in direction 2 of 4DW. Of every 40th the first record is repeated: by the device, which got no answer, so it comes
- * once then, or never. Or all packets are seen twice, between devices. */
+/* 200 reads in direction 2 of 4DW. Of every 40th the first record is repeated: by the device, which got no answer, so
+ * it comes once then, or never. Or all packets are seen twice, between devices. */
 static void a_read_that_was_asked_again_was_a_duplicate_and_its_loss_was_hidden(void **state)
 {
 	enum { READS = 200, WHO = 0x0100 };

@@ -267,7 +267,6 @@ void unheard_fold(struct ptt_stats *s, struct stats_requester *r)
 	const uint64_t most = d->peak_most > d->peak ? d->peak_most : d->peak;
 
 	d->peak_most = most + q->peak;
-
 	for (uint32_t i = 0; i < PTT_STATS_BINS; i++) {
 		s->line.ticks[q->device][i] += q->ticks[i];
 		s->line.bin[i].opened += q->opened[i];

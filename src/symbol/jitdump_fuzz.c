@@ -1,4 +1,5 @@
-/* Any bytes as the records of a just-in-time compiler, read in two pieces as they grow: there is an answer, and the lines are in order. */
+/* Any bytes as the records of a just-in-time compiler, read in two pieces as they grow: there is an answer, and the
+ * lines are in order. */
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

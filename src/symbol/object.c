@@ -15,9 +15,10 @@
  * Symbols come from .symtab and .dynsym together; a file without .symtab may
  * have one in .gnu_debugdata, or in a separate file (debugfile.c).
  *
- * There are bounds to how many symbols and how much text are kept, and the largest programs meet them. A symbol beside which others may be
- * missing must not take their place: one whose name is not kept still says where it lies, and one without a size is the name of its start
- * alone when not every symbol is there, be it that they were too many or that the file has only those that others link to.
+ * There are bounds to how many symbols and how much text are kept, and the largest programs meet them. A symbol beside
+ * which others may be missing must not take their place: one whose name is not kept still says where it lies, and one
+ * without a size is the name of its start alone when not every symbol is there, be it that they were too many or that
+ * the file has only those that others link to.
  */
 #include <gelf.h>
 #include <string.h>

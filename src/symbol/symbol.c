@@ -35,8 +35,8 @@ struct symbols {
 	struct map demangled; /* names as they are shown, by the text in memory that they were made of */
 	struct names demangled_names;
 	uint64_t lost;
-	/* each address whose mapping is gone or forgotten, whose file is not what it was or could not be reached or has too many names, or
-	 * whose perf map is not clear */
+	/* each address whose mapping is gone or forgotten, whose file is not what it was or could not be reached or has
+	 * too many names, or whose perf map is not clear */
 	struct map gone, forgotten, unread, unreached, overfull, ambiguous;
 	struct forked {
 		uint32_t pid, ppid, tid;
@@ -180,9 +180,9 @@ static void close_holes(struct table *t)
 }
 
 /*
- * Programs of BPF come and go while tally runs, and lie close to each other: one that came since the names were read would have the name of
- * the one before it. So an address that may be of one has them read again. Those that have gone keep their names, as long as no other
- * program began at the same address: which of the two is meant nobody knows.
+ * Programs of BPF come and go while tally runs, and lie close to each other: one that came since the names were read
+ * would have the name of the one before it. So an address that may be of one has them read again. Those that have gone
+ * keep their names, as long as no other program began at the same address: which of the two is meant nobody knows.
  */
 struct programs {
 	struct symbols *s;

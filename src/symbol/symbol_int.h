@@ -236,7 +236,8 @@ struct jit {
 /* Of a process that maps memory without a file: while it lives its user is known, afterwards ours is taken for it. NULL: no
  * memory. */
 struct jit *jit_open(struct jits *all, uint32_t pid);
-/* The same of a process that maps the file of that path, where that is what a compiler calls its records. NULL: it is not, too. */
+/* The same of a process that maps the file of that path, where that is what a compiler calls its records. NULL: it is
+ * not, too. */
 struct jit *jit_open_dump(struct jits *all, uint32_t pid, const char *path);
 /* Reads what the file holds now, and, where it was removed, the next of its name. */
 void jit_take(struct jit *j, uint32_t pid);

@@ -14,11 +14,12 @@
  * The code to which signal handlers return has an entry in glibc.  That of arm64's vDSO and of musl has none, as gdb
  * knows it by its two instructions; so do we, where no entry covers them.
  *
- * A file may be anybody's.  libelf reads it by pread() and checks what it hands out; the number of rows and the time for one file
- * are bounded.  libdw runs an entry's instructions whatever they cost: each of those that remember a state takes 230 bytes, so that a file of
- * 100 MB can ask for 23 GB.  So before libdw sees a file, each entry that the sorted table leads to must be small, and what the file's
- * sections say (where libdw looks) what its program headers say (where we do); else the file counts as one without tables.  libdw and its
- * libelf are loaded when the first file is read.
+ * A file may be anybody's.  libelf reads it by pread() and checks what it hands out; the number of rows and the time
+ * for one file are bounded.  libdw runs an entry's instructions whatever they cost: each of those that remember a state
+ * takes 230 bytes, so that a file of 100 MB can ask for 23 GB.  So before libdw sees a file, each entry that the sorted
+ * table leads to must be small, and what the file's sections say (where libdw looks) what its program headers say
+ * (where we do); else the file counts as one without tables.  libdw and its libelf are loaded when the first file is
+ * read.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -316,7 +317,8 @@ struct frames_at {
 	uint64_t vaddr, offset, bytes;
 };
 
-/* Whether the sections agree: that of .eh_frame is at `at`, whose size they tell, and that of the sorted table where its header says. */
+/* Whether the sections agree: that of .eh_frame is at `at`, whose size they tell, and that of the sorted table where
+ * its header says. */
 static bool sections_agree(struct reading *r, struct frames_at *at)
 {
 	Elf_Scn *scn = NULL;

@@ -1,4 +1,5 @@
-/* shipped.c: the files of lib/tally/d, in the order of their names, and what session/machine.c writes, of a machine that is always the same. */
+/* shipped.c: the files of lib/tally/d, in the order of their names, and what session/machine.c writes, of a machine
+ * that is always the same. */
 #include "dlang/shipped.h"
 
 #include <glob.h>
