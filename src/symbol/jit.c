@@ -174,11 +174,13 @@ bool jit_read_fd(struct jit *j, int fd)
 	}
 	j->file = now;
 	if ((uint64_t)st.st_size != j->done) {
+		const uint32_t lines = j->t.n;
+
 		if (j->dump)
 			jitdump_read(j, fd, (uint64_t)st.st_size);
 		else if (!take_appended(j, fd))
 			return false;
-		if (!jit_date_lines(j) || !jit_arrange(j)) {
+		if (j->t.n != lines && (!jit_date_lines(j) || !jit_arrange(j))) {
 			j->t.n = j->nreadings = 0; /* no name is better than a wrong one */
 			j->broken = j->dump;
 			return false;
@@ -231,7 +233,7 @@ void jit_take(struct jit *j, uint32_t pid)
 	struct k_file_state now;
 	int fd;
 
-	if (j->all->seen_by_ns && j->whole && j->complete_ns >= j->all->seen_by_ns)
+	if (j->broken || (j->all->seen_by_ns && j->whole && j->complete_ns >= j->all->seen_by_ns))
 		return;
 	if (j->fd >= 0 && k_file_look(j->fd, &now)) {
 		if (jit_file_changed(&j->file, &now))
