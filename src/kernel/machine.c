@@ -19,14 +19,13 @@
 #define LIST_BYTES 8192 /* of a list of CPUs */
 
 /* Every CPU of the list gets the number. */
-static bool machine_place(const char *list, int32_t *of_cpu, uint32_t ncpus, int32_t number, uint64_t *set)
+static void machine_place(const char *list, int32_t *of_cpu, uint32_t ncpus, int32_t number, uint64_t *set)
 {
 	if (!cpus_parse(list, set, cpus_words(ncpus)))
-		return false;
+		return;
 	for (uint32_t cpu = 0; cpu < ncpus; cpu++)
 		if (cpus_has(set, cpu))
 			of_cpu[cpu] = number;
-	return true;
 }
 
 static void machine_chips(struct k_machine *m, const char *sysfs, uint64_t *set, char *list)
