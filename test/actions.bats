@@ -92,7 +92,6 @@ leave 1" ]
 }
 
 @test "pcap() writes packets to the file of freopen(), as pcap(3) reads them, and shows them elsewhere" {
-  needs_types
   # a packet of 30 bytes, of which 14 lie in one piece: the name of the program stands for them
   made='s = (struct sk_buff *)alloca(sizeof (struct sk_buff)); s->len = 30; s->data_len = 16;
     s->data = (unsigned char *)&curthread->comm[0];'

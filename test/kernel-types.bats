@@ -52,8 +52,7 @@ setup() {
 }
 
 @test "a symbol that the kernel has not is refused with what is near, under either name" {
-  ln -s "$TALLY" "$BATS_TEST_TMPDIR/dtrace"
-  for words in "$TALLY trace" "$BATS_TEST_TMPDIR/dtrace"; do
+  for words in "$TALLY trace" as_dtrace; do
     run $words -qn 'BEGIN { trace(`vfs_raed); }'
     [ "$status" -eq 1 ]
     [[ ${lines[0]} == *'failed to resolve `vfs_raed: Unknown symbol name; '*'did you mean `vfs_read?' ]]

@@ -73,8 +73,7 @@ SLOW=cpc:::cpu_clock-all-1000000000
 @test "a fault is told by line, and under the name dtrace by instruction" {
   run "$TALLY" trace --on=vm -qn 'BEGIN { trace(*(int *)8); }'
   [[ $output == *"invalid address (0x8) in action at line 1" ]]
-  ln -s "$TALLY" "$BATS_TEST_TMPDIR/dtrace"
-  run "$BATS_TEST_TMPDIR/dtrace" --on=vm -qn 'BEGIN { trace(*(int *)8); }'
+  run as_dtrace --on=vm -qn 'BEGIN { trace(*(int *)8); }'
   [[ $output =~ "invalid address (0x8) at BPF pc "[1-9][0-9]*$ ]]
 }
 
