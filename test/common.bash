@@ -3,7 +3,7 @@
 TALLY=${TALLY:-$BATS_TEST_DIRNAME/../build/tally}
 PROGS=$BATS_TEST_DIRNAME/../build/prog
 
-# Skips, aloud, what only runs where BPF programs may be loaded.
+# Each skips, aloud, what can't run without it: loaded BPF programs, the kernel's types, Python.
 needs_bpf() { [ "$(id -u)" -eq 0 ] || skip "loading BPF programs needs root here"; }
 needs_types() { needs_bpf; [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"; }
 needs_python() { command -v python3 >/dev/null || skip "no python3"; }
@@ -11,6 +11,13 @@ needs_python() { command -v python3 >/dev/null || skip "no python3"; }
 # Whether a FUSE file system can be mounted here; needs_fuse skips, aloud, where it can't.
 can_mount() { [ -w /dev/fuse ] && { [ "$(id -u)" -eq 0 ] || command -v fusermount3 >/dev/null; }; }
 needs_fuse() { can_mount || skip "nothing can be mounted: no /dev/fuse, or neither root nor fusermount3"; }
+
+# $loop: a block device that nobody else uses, of 16 MB, the file disk of the test's directory. drop_disk, for a teardown.
+make_disk() {
+  truncate -s 16M "$BATS_TEST_TMPDIR/disk"
+  loop=$(losetup -f --show --direct-io=on "$BATS_TEST_TMPDIR/disk" 2>/dev/null) || skip "no loop device can be made"
+}
+drop_disk() { [ -z "${loop:-}" ] || losetup -d "$loop"; }
 
 # tally by its name dtrace.
 as_dtrace() {

@@ -4,6 +4,8 @@
 
 load common
 
+teardown() { drop_disk; }
+
 trace() { "$TALLY" trace -x quiet "$@"; }
 # tell NAME...: an END clause that prints the variables.
 tell() { local v; printf 'END { '; for v; do printf 'printf("%s %%d\\n", %s); ' "$v" "$v"; done; printf '}'; }
@@ -163,12 +165,8 @@ done $(((s2 - s + v2 - v) * 512))" ] || { echo "$output; the device: $r $s $w $v
 
 @test "io:::start and io:::done of a device that only the test uses are as many, and as many bytes, as /sys/block says" {
   needs_types
-  local loop bad=0
-  truncate -s 16M "$BATS_TEST_TMPDIR/disk"
-  loop=$(losetup -f --show --direct-io=on "$BATS_TEST_TMPDIR/disk" 2>/dev/null) || skip "no loop device can be made"
-  three_times count_blocks "$loop" || bad=1 # who looks at new devices (udev) reads them once
-  losetup -d "$loop"
-  [ $bad -eq 0 ]
+  make_disk
+  three_times count_blocks "$loop" # who looks at new devices (udev) reads them once
 }
 
 @test "vminfo:::as_fault counts the page faults of a program" {

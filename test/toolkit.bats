@@ -5,6 +5,8 @@
 bats_require_minimum_version 1.5.0
 load common
 
+teardown() { drop_disk; }
+
 # toolkit OPTION... <SCRIPT: runs it as a script of its own, under the name dtrace; what it prints, without blank lines and double blanks.
 toolkit() {
   cat >"$BATS_TEST_TMPDIR/toolkit.d"
@@ -178,15 +180,10 @@ D
   line '[0-9]+ \|@* [0-9]+'
 }
 
-make_disk() { # $loop: a block device that nobody else uses
-  truncate -s 16M "$BATS_TEST_TMPDIR/disk"
-  loop=$(losetup -f --show --direct-io=on "$BATS_TEST_TMPDIR/disk" 2>/dev/null) || skip "no loop device can be made"
-}
-
 @test "sizes of block requests by process, and by device and direction" {
   needs_types
   make_disk
-  toolkit -c "sh -c 'dd if=/dev/zero of=$loop bs=64k count=20 oflag=direct 2>/dev/null; dd if=$loop of=/dev/null bs=16k count=30 iflag=direct 2>/dev/null'" <<D || { losetup -d "$loop"; return 1; }
+  toolkit -c "sh -c 'dd if=/dev/zero of=$loop bs=64k count=20 oflag=direct 2>/dev/null; dd if=$loop of=/dev/null bs=16k count=30 iflag=direct 2>/dev/null'" <<D
 #pragma D option quiet
 io:::start /args[1]->dev_statname == "${loop#/dev/}" && execname == "dd"/
 {
@@ -195,7 +192,6 @@ io:::start /args[1]->dev_statname == "${loop#/dev/}" && execname == "dd"/
 }
 dtrace:::END { printa("%s %s %s %@d\n", @dev); printa(@size); }
 D
-  losetup -d "$loop"
   line "loop[0-9]* ${loop#/dev/} W 1310720"
   line "loop[0-9]* ${loop#/dev/} R 491520"
   line '65536 \|@+ 20'
@@ -205,7 +201,7 @@ D
 @test "time of each block request from start to done, by device and block as key" {
   needs_types
   make_disk
-  toolkit -c "dd if=/dev/zero of=$loop bs=64k count=50 oflag=direct" <<D || { losetup -d "$loop"; return 1; }
+  toolkit -c "dd if=/dev/zero of=$loop bs=64k count=50 oflag=direct" <<D
 #pragma D option quiet
 io:::start /args[1]->dev_statname == "${loop#/dev/}"/ { start[args[0]->b_edev, args[0]->b_blkno] = timestamp; }
 io:::done
@@ -219,7 +215,6 @@ io:::done
 }
 dtrace:::END { printa("%@d requests, %@d without time\n", @io, @wrong); printa(@times); }
 D
-  losetup -d "$loop"
   line '(5[0-9]|[6-9][0-9]) requests, 0 without time'
 }
 

@@ -3,6 +3,8 @@
 # the socket itself say of a thread, a CPU, a request and a connection that are known.
 load common
 
+teardown() { drop_disk; }
+
 PAGE=$BATS_TEST_DIRNAME/../doc/translators.md
 LIBRARIES=$BATS_TEST_DIRNAME/../lib/tally/d
 
@@ -243,10 +245,9 @@ END
 
 @test "each member of a request of a block device is what dd asked for; one that fails has its error" {
   needs_types
-  local loop name
+  local name
   cd "$BATS_TEST_TMPDIR"
-  truncate -s 16M disk
-  loop=$(losetup -f --show --direct-io=on disk 2>/dev/null) || skip "no loop device can be made"
+  make_disk
   name=${loop#/dev/}
   cat >table.d <<'END'
 io:::start /args[1]->dev_statname == $$1 && execname == "dd"/ {
@@ -266,7 +267,6 @@ END
   cp got cached
   truncate -s 0 disk
   asked iflag=direct
-  losetup -d "$loop"
   local minor=${name#loop}
   cat >want <<END
 flags 50
