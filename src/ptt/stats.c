@@ -222,13 +222,14 @@ static void completion_back(struct ptt_stats *s, const struct tlp *t)
 	s->ends[last ? END_LAST : piece_end(t->lower_address, 4 * t->length_dw)]--;
 }
 
-/* by: 1 or -1 */
-static void count_shift(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, const struct tlp *t,
-			uint64_t by)
+/* by: 1 or -1. Returns bytes_of() the record. */
+static uint64_t count_shift(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, const struct tlp *t,
+			    uint64_t by)
 {
 	struct stats_type *y = &s->type[t->type_index];
 	enum ptt_kind kind = (enum ptt_kind)s->kind[t->type_index];
 	struct ptt_bin *b = bin_of(s, t->time);
+	const uint64_t bytes = bytes_of(kind, t);
 	uint32_t whole = 4 * t->length_dw;
 
 	d->duplicates -= by;
@@ -238,20 +239,20 @@ static void count_shift(struct ptt_stats *s, struct stats_device *d, struct stat
 	y->tlps += by;
 	y->dws += by * t->length_dw;
 	y->relaxed += by * (t->attr >> 1 & 1);
-	y->bytes += by * bytes_of(kind, t);
+	y->bytes += by * bytes;
 	s->size[s->size_of[t->type_index]][t->length_dw] += by;
 	r->kind[kind] += by;
 	r->config += by * is_config(t);
 	if (kind == PTT_READ || kind == PTT_WRITE || kind == PTT_COMPLETION)
-		r->bytes[kind] += by * bytes_of(kind, t);
+		r->bytes[kind] += by * bytes;
+	return bytes;
 }
 
 void count_back(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, const struct tlp *t)
 {
 	enum ptt_kind kind = (enum ptt_kind)s->kind[t->type_index];
-	const uint64_t bytes = bytes_of(kind, t);
+	const uint64_t bytes = count_shift(s, d, r, t, UINT64_MAX);
 
-	count_shift(s, d, r, t, UINT64_MAX);
 	if (kind == PTT_COMPLETION)
 		completion_back(s, t);
 	else if (s->memory[t->type_index])
@@ -261,11 +262,11 @@ void count_back(struct ptt_stats *s, struct stats_device *d, struct stats_reques
 void count_again(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, const struct tlp *t)
 {
 	enum ptt_kind kind = (enum ptt_kind)s->kind[t->type_index];
+	const uint64_t bytes = count_shift(s, d, r, t, 1);
 
-	count_shift(s, d, r, t, 1);
 	if (!s->memory[t->type_index])
 		return;
 	struct sketch_entry *e = page_of(s, t);
-	e->sum[PAGE_READ] += kind == PTT_WRITE ? 0 : bytes_of(kind, t);
-	e->sum[PAGE_WRITE] += kind == PTT_READ ? 0 : bytes_of(kind, t);
+	e->sum[PAGE_READ] += kind == PTT_WRITE ? 0 : bytes;
+	e->sum[PAGE_WRITE] += kind == PTT_READ ? 0 : bytes;
 }
