@@ -510,89 +510,6 @@ static void a_device_that_is_never_answered_was_taken_for_a_host_and_hidden(void
 	trace_free(&t);
 }
 
-/* A record of 8DW: Fmt, Type, more of DW0, tag, and whom it is of. Completions have a status. */
-static uint8_t *put_packet(uint8_t *p, uint32_t time, uint32_t fmt, uint32_t type, uint32_t who, uint32_t tag,
-			   uint32_t status, uint32_t dw0)
-{
-	const bool completion = type == 0x0a;
-	const uint32_t from = who << 16 | tag << 8;
-	struct handmade h = {
-		.fmt = fmt, .type = type, .length = completion && fmt == 0 ? 0 : 1, .time = time, .dw0 = dw0
-	};
-
-	h.dw1 = completion ? 0x0080u << 16 | status << 13 | 4 : from | 0xf;
-	h.dw2 = completion ? from : 0x1000;
-	return handmade(p, PTT_8DW, &h);
-}
-
-/* 500 requests that one requester gets an error for, and behind them one error of each other kind, what weighs most
- * last. */
-static void real_errors_were_hidden_behind_the_first_64_of_a_kind(void **state)
-{
-	enum { NOISE = 500, WHO = 0x0100, OTHER = 0x0200 };
-	static const struct {
-		enum ptt_fault fault;
-		uint32_t who;
-	} want[] = {
-		{ PTT_FAULT_UNANSWERED, OTHER },
-		{ PTT_FAULT_REUSED, OTHER + 1 },
-		{ PTT_FAULT_UR, WHO },
-		{ PTT_FAULT_CA, OTHER + 2 },
-		{ PTT_FAULT_RESERVED, 0 },
-		{ PTT_FAULT_POISONED, OTHER + 4 },
-		{ PTT_FAULT_UNEXPECTED_CPL, OTHER + 5 },
-		{ PTT_FAULT_UR, WHO },
-		{ PTT_FAULT_UR, WHO },
-		{ PTT_FAULT_UR, WHO },
-	};
-	static uint8_t bytes[(2 * NOISE + 12) * 32];
-	uint8_t *p = bytes;
-	uint32_t t = 100;
-
-	(void)state;
-	for (uint32_t i = 0; i < NOISE; i++) {
-		p = put_packet(p, t++, 0, 0, WHO, i % 200, 0, 0);
-		p = put_packet(p, t++, 0, 0x0a, WHO, i % 200, 1, 0);
-	}
-	p = put_packet(p, t++, 2, 0x0a, OTHER + 5, 9, 0, 0);
-	p = put_packet(p, t++, 2, 0, OTHER + 4, 0, 0, 1 << 14);
-	p = put_packet(p, t++, 3, 0x1f, 0, 0, 0, 0);
-	p = put_packet(p, t++, 0, 0, OTHER + 2, 3, 0, 0);
-	p = put_packet(p, t++, 0, 0x0a, OTHER + 2, 3, 4, 0);
-	p = put_packet(p, t++, 0, 0, OTHER + 1, 7, 0, 0);
-	p = put_packet(p, t++, 0, 0, OTHER + 1, 7, 0, 0);
-	p = put_packet(p, t++, 2, 0x0a, OTHER + 1, 7, 0, 0);
-	p = put_packet(p, t++, 0, 0, OTHER, 1, 0, 0);
-	p = put_packet(p, t + 5000, 0, 0, WHO, 0, 0, 0); /* long after: the one before it is not under way */
-	p = put_packet(p, t + 5001, 2, 0x0a, WHO, 0, 0, 0);
-	for (uint32_t all = 0; all < 2; all++) {
-		const struct ptt_stats_opts o = { .match = true, .all_errors = all };
-		const struct ptt_decode_opts d = { .format = PTT_8DW, .time = PTT_TIME_ABS };
-		const struct ptt_chunk c = { .p = bytes, .n = (size_t)(p - bytes), .format = PTT_8DW };
-		const struct ptt_report *r;
-		struct ptt_stats *s;
-		uint32_t noise = 0;
-
-		assert_int_equal(ptt_stats_open(&s, &o), 0);
-		ptt_stats_chunk(s, &c, &d);
-		assert_int_equal(ptt_stats_finish(s, &r), 0);
-		assert_int_equal(r->fault_count[PTT_FAULT_UR], NOISE);
-		assert_int_equal(r->nfaults, all ? NOISE + 6 : COUNT(want));
-		for (uint32_t i = 0; !all && i < COUNT(want); i++)
-			if (r->fault[i].fault != want[i].fault || (want[i].who && r->fault[i].requester != want[i].who))
-				fail_msg("row %u is %s of %04x", i, ptt_fault_name((enum ptt_fault)r->fault[i].fault),
-					 r->fault[i].requester);
-		for (uint32_t i = 0; i < r->nfaults; i++)
-			noise += r->fault[i].fault == PTT_FAULT_UR;
-		assert_int_equal(noise, all ? NOISE : PTT_STATS_SAMPLE);
-		for (uint32_t i = 1; all && i < r->nfaults; i++) /* by kind, and in the order of the file */
-			assert_true(r->fault[i - 1].fault < r->fault[i].fault ||
-				    (r->fault[i - 1].fault == r->fault[i].fault &&
-				     r->fault[i - 1].offset < r->fault[i].offset));
-		ptt_stats_close(s);
-	}
-}
-
 /* 200 reads in direction 2 of 4DW. Of every 40th the first record is repeated: by the device, which got no answer, so
  * it comes once then, or never. Or all packets are seen twice, between devices. */
 static void a_read_that_was_asked_again_was_a_duplicate_and_its_loss_was_hidden(void **state)
@@ -1094,70 +1011,7 @@ static void a_gap_ends_what_was_open_and_no_latency_spans_it(void **state)
 	}
 }
 
-/* ---- histogram --------------------------------------------------------------------------------------------------- */
-
-static void buckets_meet_without_gap(void **state)
-{
-	(void)state;
-	for (uint32_t b = 0; b < PTT_HIST_BUCKETS; b++) {
-		assert_int_equal(ptt_hist_bucket(ptt_hist_least(b)), b);
-		assert_int_equal(ptt_hist_bucket(ptt_hist_most(b)), b);
-		assert_true(b == 0 || ptt_hist_least(b) == ptt_hist_most(b - 1) + 1);
-		assert_true(ptt_hist_most(b) - ptt_hist_least(b) <= ptt_hist_least(b) / 128);
-	}
-	assert_int_equal(ptt_hist_most(PTT_HIST_BUCKETS - 1), UINT64_MAX);
-}
-
-static void percentiles_are_the_ranks(void **state)
-{
-	struct ptt_hist h = { 0 };
-
-	(void)state;
-	assert_int_equal(ptt_hist_at(NULL, 500), 0);
-	assert_int_equal(ptt_hist_at(&h, 500), 0);
-	for (uint64_t v = 1; v <= 1000; v++)
-		ptt_hist_add(&h, v);
-	for (uint32_t per_mille = 1; per_mille <= 1000; per_mille++) {
-		uint64_t got = ptt_hist_at(&h, per_mille), most = ptt_hist_most(ptt_hist_bucket(per_mille));
-		assert_int_equal(got, most < 1000 ? most : 1000);
-	}
-	assert_int_equal(h.least, 1);
-	assert_int_equal(h.most, 1000);
-}
-
-/* With eight buckets to a power of two, a shift of all latencies by 11 % between two edges left every percentile as it was. */
-static void a_shift_of_two_percent_moves_every_percentile(void **state)
-{
-	struct ptt_hist a = { 0 }, b = { 0 };
-
-	(void)state;
-	for (uint64_t v = 515; v < 560; v++) {
-		ptt_hist_add(&a, v);
-		ptt_hist_add(&b, v * 102 / 100);
-	}
-	for (uint32_t per_mille = 1; per_mille <= 1000; per_mille++) {
-		uint64_t is = 515 + (45 * per_mille + 999) / 1000 - 1, got = ptt_hist_at(&a, per_mille);
-		assert_true(got >= is && got <= is + is / 100);
-		assert_true(ptt_hist_at(&b, per_mille) > got);
-	}
-}
-
-static void a_percentile_that_was_called_a_lower_bound_lay_above_the_rank_by_up_to_a_bucket(void **state)
-{
-	struct ptt_hist h = { 0 };
-
-	(void)state;
-	assert_int_equal(ptt_hist_at_least(NULL, 500), 0);
-	assert_int_equal(ptt_hist_at_least(&h, 500), 0);
-	for (uint64_t v = 613; v < 1613; v++)
-		ptt_hist_add(&h, v);
-	for (uint32_t per_mille = 1; per_mille <= 1000; per_mille++) {
-		uint64_t is = 612 + per_mille, least = ptt_hist_at_least(&h, per_mille);
-		assert_true(least <= is && is - least <= is / 100);
-		assert_true(least >= h.least);
-		assert_int_equal(ptt_hist_bucket(least), ptt_hist_bucket(is));
-	}
-}
+/* ---- memory and times that go wrong --------------------------------------------------------------------------- */
 
 static int run_once(const struct trace *t)
 {
@@ -1262,7 +1116,6 @@ int main(void)
 		cmocka_unit_test(completions_of_the_other_side_are_said),
 		cmocka_unit_test(a_requester_that_is_never_answered_is_said),
 		cmocka_unit_test(a_device_that_is_never_answered_was_taken_for_a_host_and_hidden),
-		cmocka_unit_test(real_errors_were_hidden_behind_the_first_64_of_a_kind),
 		cmocka_unit_test(a_read_that_was_asked_again_was_a_duplicate_and_its_loss_was_hidden),
 		cmocka_unit_test(nothing_is_a_report_too),
 		cmocka_unit_test(padding_is_counted_and_skipped),
@@ -1278,11 +1131,7 @@ int main(void)
 		cmocka_unit_test(impossible_records_are_ignored),
 		cmocka_unit_test(random_bytes_are_counted),
 		cmocka_unit_test(merging_what_differs_is_refused),
-		cmocka_unit_test(buckets_meet_without_gap),
 		cmocka_unit_test(a_gap_ends_what_was_open_and_no_latency_spans_it),
-		cmocka_unit_test(percentiles_are_the_ranks),
-		cmocka_unit_test(a_percentile_that_was_called_a_lower_bound_lay_above_the_rank_by_up_to_a_bucket),
-		cmocka_unit_test(a_shift_of_two_percent_moves_every_percentile),
 		cmocka_unit_test(every_failing_allocation_is_reported_and_leaks_nothing),
 		cmocka_unit_test(one_time_stamp_with_a_flipped_bit_was_a_wrap_of_the_counter),
 		cmocka_unit_test(requests_of_bare_8dw_were_faults_without_a_doubt),
