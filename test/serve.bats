@@ -205,6 +205,16 @@ P
   grep -q 'c: tally_n is left out: another program has a metric of this name and another type' log
 }
 
+@test "a series stands once, though two aggregations or events make one name" {
+  needs_http
+  echo 'BEGIN { @n_ns = sum(7000000000); @n_ms = sum(5000); }' >twice.d
+  serve -s twice.d --on local -e cpu-clock,cpu_clock
+  [ "$(metrics | grep '^tally_n_seconds{')" = 'tally_n_seconds{program="twice"} 7.0' ]
+  [ "$(metrics | grep -c '^tally_cpc_cpu_clock_seconds_total{')" -eq 1 ]
+  grep -q 'twice: tally_n_seconds is left out: it has a metric of this name already; rename the aggregation' log
+  grep -q 'local: tally_cpc_cpu_clock_seconds is left out: it has a metric of this name already$' log
+}
+
 @test "requests that change something are refused, and nothing else is there" {
   needs_http
   known_program

@@ -526,21 +526,18 @@ int metric_add_figure(struct metric *m, const struct metric_reading *r, const ch
 {
 	const struct tally_row row = { .value = m->real ? 0 : (int64_t)f->value.u };
 	const struct metric_series *s;
-	struct buf labels = { 0 };
-	int rc = 0;
 
 	if (f->value.none)
 		return 0;
-	format_label(&labels, m->owner, platform, strlen(platform));
+	buf_clear(&m->labels);
+	format_label(&m->labels, m->owner, platform, strlen(platform));
 	for (uint32_t i = 0; i < f->nlabels; i++) {
-		buf_putc(&labels, ',');
-		format_label(&labels, f->label[i].name, f->label[i].value, strlen(f->label[i].value));
+		buf_putc(&m->labels, ',');
+		format_label(&m->labels, f->label[i].name, f->label[i].value, strlen(f->label[i].value));
 	}
-	s = labels.failed ? NULL : map_get(&m->series, labels.p, labels.n);
-	if (!s || !s->seen) /* what was asked for twice is there once */
-		rc = metric_add_series(m, r, &labels, &row, f->value.d);
-	buf_free(&labels);
-	return rc;
+	s = m->labels.failed ? NULL : map_get(&m->series, m->labels.p, m->labels.n);
+	return s && s->seen ? 0 : /* what was asked for twice is there once */
+			      metric_add_series(m, r, &m->labels, &row, f->value.d);
 }
 
 int metric_end(struct metric *m, const struct metric_reading *r, const char *program)

@@ -12,7 +12,6 @@
 #include "serve/serve_int.h"
 
 #define PASS_EVERY_NS UINT64_C(1000000000)
-#define FAMILIES_MOST 4096u
 
 int platform_open(struct tally_serve *s, const char *on, const char *events, const char *view, struct program **ret)
 {
@@ -87,8 +86,6 @@ static struct metric *platform_metric(struct program *p, const struct watch_figu
 		m = &p->metric[(uintptr_t)*slot - 1];
 		return m->name ? m : NULL;
 	}
-	if (p->nmetrics >= FAMILIES_MOST)
-		return NULL;
 	m = slot ? VEC_NEW(p->metric, p->nmetrics, p->capmetrics) : NULL;
 	*rc = m ? metric_open_figure(m, f, p->serve->o.series) : -TALLY_ENOMEM;
 	if (*rc < 0)
@@ -139,10 +136,9 @@ int platform_load(struct program *p)
 	if (p->watch)
 		return 0;
 	p->why = (struct err){ 0 };
-	rc = s->dropped ? err_set(&p->why, TALLY_EPERM, "the capabilities to count there were given up (--drop)") :
-			  watch_open(&p->watch, &o);
-	if (rc < 0 && s->dropped)
-		return rc;
+	if (s->dropped)
+		return err_set(&p->why, TALLY_EPERM, "the capabilities to count there were given up (--drop)");
+	rc = watch_open(&p->watch, &o);
 	if (rc < 0)
 		return platform_fail(p, rc);
 	p->state = PROGRAM_RUNS;

@@ -1,5 +1,5 @@
 /*
- * serve.c: D programs as a service: the calls of tally/serve.h, the loop, and what /metrics and /status say.
+ * serve.c: D programs and platforms as a service: the calls of tally/serve.h, the loop, and what /metrics and /status say.
  *
  * One thread and one loop.  It waits for a client, for a program that has something to say, or for a second to pass, and
  * does what is due.  Aggregations are read when a client asks, since each reading costs firings of the CPU that reads.
@@ -231,7 +231,11 @@ static int by_family(const void *x, const void *y)
 	const struct family_part *a = x, *b = y;
 	int rc = strcmp(a->m->name, b->m->name);
 
-	return rc ? rc : a->m->type != b->m->type ? (int)a->m->type - (int)b->m->type : strcmp(a->p->name, b->p->name);
+	if (!rc)
+		rc = (int)a->m->type - (int)b->m->type;
+	if (!rc)
+		rc = strcmp(a->p->name, b->p->name);
+	return rc ? rc : a->m < b->m ? -1 : a->m > b->m;
 }
 
 /* The metrics of all programs, by family; from mem_alloc. */
@@ -253,28 +257,36 @@ static struct family_part *serve_families(const struct tally_serve *s, uint32_t 
 	return part;
 }
 
-/* Readers refuse a page on which a name has two types: the first program by name keeps it. */
+/*
+ * Readers refuse a page on which a name has two types, or a series stands twice: the first program by name keeps the name, and of a
+ * program the first aggregation.
+ */
 static int serve_settle_names(struct tally_serve *s)
 {
 	uint32_t n;
 	struct family_part *part = serve_families(s, &n);
-	const char *head = NULL;
-	enum metric_type type = METRIC_COUNTER;
+	const struct family_part *head = NULL;
 
 	s->unsettled = false;
 	if (!part)
 		return err_oom(&s->err);
 	for (uint32_t i = 0; i < n; i++) {
-		if (head && !strcmp(head, part[i].m->name) && part[i].m->type != type) {
+		const struct family_part *at = &part[i];
+		const bool is_same = head && !strcmp(head->m->name, at->m->name);
+
+		if (is_same && head->p == at->p) {
+			serve_note(s, "%s: %s is left out: it has a metric of this name already%s", at->p->name,
+				   at->m->name, at->p->is_platform ? "" : "; rename the aggregation");
+		} else if (is_same && head->m->type != at->m->type) {
 			serve_note(
 				s,
 				"%s: %s is left out: another program has a metric of this name and another type; rename the aggregation",
-				part[i].p->name, part[i].m->name);
-			metric_close(part[i].m);
+				at->p->name, at->m->name);
+		} else {
+			head = at;
 			continue;
 		}
-		head = part[i].m->name;
-		type = part[i].m->type;
+		metric_close(at->m);
 	}
 	mem_free(part);
 	return 0;
