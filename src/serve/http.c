@@ -6,8 +6,8 @@
  * CONNECTION_BYTES, and there are at most HTTP_CONNECTIONS of them; requests have no body.
  *
  * A place is held for a request at a time.  The library ends a client that is silent for SILENCE_S, but one that says a
- * byte now and then, or reads one, is never silent: so a request has REQUEST_NS from when it could begin to the
- * last byte of its answer.  And when all places are taken, who has had his longest, and for CROWDED_NS, loses it: an
+ * byte now and then, or reads one, is never silent: so a request has REQUEST_NS from when it could begin to the end of
+ * its headers, and as long again for its answer.  And when all places are taken, who has had his longest, and for CROWDED_NS, loses it: an
  * honest client needs milliseconds, so whoever comes is answered, however many others only hold a place.  Pages and profiles last, by
  * design; these are fewer than there are places.
  *

@@ -33,7 +33,7 @@ struct http_connection {
 	bool is_open;
 	bool lasts; /* its request takes its time by design: a page that is open, a profile that is taken */
 	int fd;
-	uint64_t since_ns; /* when its request began, or could have begun */
+	uint64_t since_ns; /* when its request could begin, or its headers were there */
 };
 struct http {
 	struct http_library lib;

@@ -59,7 +59,7 @@ static bool client_is_answered(int fd)
 	return recv(fd, bytes, sizeof(bytes) - 1, 0) == 15 && !memcmp(bytes, "HTTP/1.1 200 OK", 15);
 }
 
-static void a_client_that_drips_has_half_a_minute_in_all(void **state)
+static void a_client_that_drips_has_half_a_minute_for_its_headers(void **state)
 {
 	struct http_tested *t = *state;
 	const int fd = client_say(t, half);
@@ -79,7 +79,7 @@ static void a_client_that_drips_has_half_a_minute_in_all(void **state)
 }
 
 /* Asks for more than its socket takes, and reads none of it. */
-static void a_client_that_does_not_read_has_half_a_minute_in_all(void **state)
+static void a_client_that_does_not_read_has_half_a_minute_for_its_answer(void **state)
 {
 	static const char page[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 	struct http_tested *t = *state;
@@ -182,8 +182,8 @@ static void whoever_asks_is_answered_however_many_only_hold_a_place(void **state
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_client_that_drips_has_half_a_minute_in_all),
-		cmocka_unit_test(a_client_that_does_not_read_has_half_a_minute_in_all),
+		cmocka_unit_test(a_client_that_drips_has_half_a_minute_for_its_headers),
+		cmocka_unit_test(a_client_that_does_not_read_has_half_a_minute_for_its_answer),
 		cmocka_unit_test(a_client_that_asks_again_and_again_stays),
 		cmocka_unit_test(a_page_stays_open),
 		cmocka_unit_test(a_clock_that_is_set_back_ends_nobody),
