@@ -280,12 +280,15 @@ static int find_counting_units(struct find *f)
 	const struct vf_event *v;
 	char unit[24];
 
-	for (uint32_t i = 0; i < VF_REGS; i++)
-		for (uint32_t k = 0; pick_unit_name(unit, &vf_regs[i]) && (v = vf_event_at(k)) != NULL; k++)
+	for (uint32_t i = 0; i < VF_REGS; i++) {
+		if (!pick_unit_name(unit, &vf_regs[i]))
+			continue;
+		for (uint32_t k = 0; (v = vf_event_at(k)) != NULL; k++)
 			if (v->set == vf_events_of(&vf_regs[i]) && strcmp(v->name, "none") != 0)
 				find_add(f, &(struct found){ .of = "vfalls",
 							     .use = arena_text(&f->words, "vfalls/%s,event=%s/", unit,
 									       v->name) });
+	}
 	return 0;
 }
 
