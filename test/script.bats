@@ -342,6 +342,11 @@ tally: option ${row%%=*} takes ${row#*:}"
   said 1 'dtrace: failed to compile script open.d: [D_SYNTAX] line 4: syntax error near end-of-input'
   run as_dtrace -s comment.d
   said 1 'dtrace: failed to compile script comment.d: line 4: end-of-file encountered before matching */'
+  printf 'BEGIN { trace("abc' >string.d
+  run vm -s string.d
+  said 1 'tally: failed to compile script string.d: line 1: syntax error near end-of-input; the string of line 1 has no closing "'
+  run as_dtrace -s string.d
+  said 1 'dtrace: failed to compile script string.d: line 1: syntax error near end-of-input'
 }
 
 @test "a NUL in a script is an error: nothing behind it is dropped in silence" {

@@ -202,8 +202,8 @@ enum n_op {
  */
 enum n_scope { SCOPE_NONE, SCOPE_THIS, SCOPE_SELF };
 
-/* Trees are walked by recursion; longer chains of operators are refused. */
 #define D_ARGUMENTS_BYTES 80u /* of a psinfo_t: PRARGSZ */
+/* Trees are walked by recursion; longer chains of operators are refused. */
 #define D_MAX_TREE 512
 
 struct d_node {

@@ -312,6 +312,8 @@ static const char *literal_end(const struct parser *ps)
 /* A literal that the end of the text cuts off. */
 static int literal_at_end(struct parser *ps, const char *what)
 {
+	if (ps->u->env.bare_end)
+		return d_fail(ps->u, ps->line, D_SYNTAX, "syntax error near end-of-input");
 	return d_fail(ps->u, ps->line, D_SYNTAX, "syntax error near end-of-input; the %s of line %u has no closing %c",
 		      what, ps->line, *ps->p);
 }
