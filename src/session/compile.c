@@ -306,6 +306,10 @@ int compile_sources(struct tally_trace *t)
 	env.own_libraries = options_text(&t->opt, OPT_libdir) != NULL;
 	env_sizes(t, &env);
 	rc = compile_all(t, &env);
+	if (t->libraries.failed) { /* whatever the compiler says that it misses */
+		t->err = t->why = (struct err){ 0 };
+		rc = trace_nomem(t);
+	}
 	if (dump.n)
 		buf_put(&t->out, dump.p, dump.n);
 	t->out.failed |= dump.failed;

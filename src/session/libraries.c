@@ -19,21 +19,23 @@ static int library_add(struct libraries *l, const char *dir, const char *name, b
 	struct buf path = { 0 };
 	struct bytes_in in;
 	const uint8_t *p;
-	int64_t n = 0;
 	struct err e = { 0 };
+	int64_t n;
+	int rc;
 
 	if (!lib)
 		return -TALLY_ENOMEM;
 	*lib = (struct library){ .of_user = of_user };
 	buf_printf(&path, "%s/%s", dir, name);
 	buf_putc(&path, '\0');
-	if (!path.failed && file_in_open(&in, path.p, &e) >= 0) {
+	rc = path.failed ? -TALLY_ENOMEM : file_in_open(&in, path.p, &e);
+	if (rc >= 0) {
 		n = in.at(in.arg, 0, LIBRARY_MOST, &p);
 		buf_put(&lib->text, p, n > 0 ? (size_t)n : 0);
 		file_in_close(&in);
 	}
 	lib->name = path.p;
-	return path.failed || lib->text.failed ? -TALLY_ENOMEM : 0;
+	return rc == -TALLY_ENOMEM || lib->text.failed ? -TALLY_ENOMEM : 0;
 }
 
 struct names_found {
@@ -50,7 +52,13 @@ static int library_found(void *arg, const char *name)
 	if (n < 3 || strcmp(name + n - 2, ".d"))
 		return 0;
 	at = VEC_NEW(f->v, f->n, f->cap);
-	return at && (*at = mem_strdup(name)) ? 0 : -TALLY_ENOMEM;
+	if (!at)
+		return -TALLY_ENOMEM;
+	*at = mem_strdup(name);
+	if (*at)
+		return 0;
+	f->n--;
+	return -TALLY_ENOMEM;
 }
 
 static int name_order(const void *a, const void *b)
@@ -66,7 +74,7 @@ static int libraries_of(struct libraries *l, const char *dir, bool of_user)
 	if (f.n)
 		qsort(f.v, f.n, sizeof(*f.v), name_order);
 	for (uint32_t i = 0; i < f.n; i++) {
-		if (f.v[i] && rc != -TALLY_ENOMEM && library_add(l, dir, f.v[i], of_user) < 0)
+		if (rc != -TALLY_ENOMEM && library_add(l, dir, f.v[i], of_user) < 0)
 			rc = -TALLY_ENOMEM;
 		mem_free(f.v[i]);
 	}
@@ -97,7 +105,8 @@ static void libraries_read(struct tally_trace *t)
 	if (rc == 0 && !t->opt.v[OPT_nolibs] && (own || (own = k_library_dir(beside, sizeof(beside)))))
 		rc = libraries_of(&t->libraries, own, false);
 	if (rc == 0 && !t->opt.v[OPT_nolibs])
-		library_add_machine(&t->libraries, t->kind == &engine_kernel);
+		rc = library_add_machine(&t->libraries, t->kind == &engine_kernel);
+	t->libraries.failed = rc < 0;
 }
 
 bool env_library(void *arg, uint32_t i, struct d_library *ret)

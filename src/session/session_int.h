@@ -242,8 +242,8 @@ struct tally_trace {
 			bool of_user;
 		} * v;
 		uint32_t n, cap;
-		bool read;
-	} libraries; /* of D, as far as the compiler asked */
+		bool read, failed; /* failed: memory ran out, and some are not there */
+	} libraries;               /* of D, as far as the compiler asked */
 	struct d_unit *unit;
 	const struct d_program *prog; /* of unit */
 	struct bpf_image *img;

@@ -255,7 +255,7 @@ int tally_trace_option(struct tally_trace *t, const char *name, const char *valu
 	rc = options_set(&t->opt, name, value, &e, &t->why);
 	if (t->o.flags & TALLY_TRACE_COMPAT)
 		t->why = (struct err){ 0 };
-	return rc < 0 ? trace_fail(t, TALLY_EINVAL, "failed to set -x %s: %s", name, e.text) : 0;
+	return rc < 0 ? trace_fail(t, -rc, "failed to set -x %s: %s", name, e.text) : 0;
 }
 
 static char *copy_n(const char *s, size_t n)
