@@ -9,6 +9,7 @@
  */
 #include "dlang/parse_int.h"
 #include "dlang/type_int.h"
+#include "facts/stability.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -139,18 +140,17 @@ static int pragma_about(struct words *w, const char *pragma, const char *name, s
 /* Stability of the name, of the data, class, with a / between them; what is left out at the end is the highest. */
 static bool attributes_are_known(const char *s, size_t n)
 {
-	static const char *const stability[] = { "Internal", "Private",  "Obsolete", "External",
-						 "Unstable", "Evolving", "Stable",   "Standard" },
-				 *const class[] = { "Unknown", "CPU", "Platform", "Group", "ISA", "Common" };
 	const char *const end = s + n;
 	for (unsigned part = 0; s < end; part++) {
-		const char *const *words = part == 2 ? class : stability;
-		const size_t nwords = part == 2 ? COUNT(class) : part < 2 ? COUNT(stability) : 0;
+		const unsigned nwords = part == 2 ? DEPS : part < 2 ? STABS : 0;
 		const char *slash = memchr(s, '/', (size_t)(end - s));
 		const size_t len = (size_t)((slash != NULL ? slash : end) - s);
-		size_t i = 0;
-		while (i < nwords && (strlen(words[i]) != len || strncasecmp(words[i], s, len) != 0))
-			i++;
+		unsigned i = 0;
+		for (; i < nwords; i++) {
+			const char *word = part == 2 ? dep_text(i) : stab_text(i);
+			if (strlen(word) == len && strncasecmp(word, s, len) == 0)
+				break;
+		}
 		if (i == nwords)
 			return false;
 		s += len + (slash != NULL);

@@ -521,26 +521,3 @@ int probes_compatible(const struct probes *t, const uint32_t *ids, uint32_t n, s
 			rc = providers[i]->compatible(t, ids, n, why);
 	return rc;
 }
-
-/* ---- stability ------------------------------------------------------------------------ */
-
-const char *stab_text(unsigned stab)
-{
-	static const char *const text[] = {
-		[STAB_INTERNAL] = "Internal", [STAB_PRIVATE] = "Private",   [STAB_OBSOLETE] = "Obsolete",
-		[STAB_EXTERNAL] = "External", [STAB_UNSTABLE] = "Unstable", [STAB_EVOLVING] = "Evolving",
-		[STAB_STABLE] = "Stable",     [STAB_STANDARD] = "Standard",
-	};
-
-	return stab < COUNT(text) ? text[stab] : "Unknown";
-}
-
-const char *dep_text(unsigned dep)
-{
-	static const char *const text[] = {
-		[DEP_UNKNOWN] = "Unknown", [DEP_CPU] = "CPU", [DEP_PLATFORM] = "Platform",
-		[DEP_GROUP] = "Group",     [DEP_ISA] = "ISA", [DEP_COMMON] = "Common",
-	};
-
-	return dep < COUNT(text) ? text[dep] : "Unknown";
-}

@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "bpf/bpf.h"
 #include "dlang/dlang.h"
+#include "facts/stability.h"
 #include "facts/syscall.h"
 #include "hv/sun4v_guest.h"
 #include "kernel/kernel.h"
@@ -75,17 +76,6 @@ struct probe {
 	const char *source; /* where its meaning comes from, for -lv: "perf software event cpu-clock" */
 };
 
-enum stab {
-	STAB_INTERNAL,
-	STAB_PRIVATE,
-	STAB_OBSOLETE,
-	STAB_EXTERNAL,
-	STAB_UNSTABLE,
-	STAB_EVOLVING,
-	STAB_STABLE,
-	STAB_STANDARD
-};
-enum dep { DEP_UNKNOWN, DEP_CPU, DEP_PLATFORM, DEP_GROUP, DEP_ISA, DEP_COMMON };
 struct stability {
 	uint8_t name, data, dep;
 }; /* enum stab, stab, dep */
@@ -260,7 +250,5 @@ int probes_look_at(struct probes *t, int fd, const char *path, void (*outdated)(
 		   void *arg, struct err *why);
 /* Whether that program has a static probe that such a description means, or had one before. */
 bool probes_wait_for(struct probes *t, int fd);
-const char *stab_text(unsigned stab); /* "Evolving" */
-const char *dep_text(unsigned dep);   /* "Common" */
 
 #endif
