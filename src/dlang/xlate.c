@@ -262,7 +262,8 @@ static int xlate_translator(struct d_unit *u, const struct d_node *x, const stru
 
 /*
  * A member that a library declares and can't give has its reason there, in an inline string of this name and the member's:
- * inline string __without_pr_poolid = "Linux has no resource pools". Without one the message says no more than DTrace's.
+ * inline string __without_pr_poolid = "Linux has no resource pools". What several members have in common is a string of its own, and
+ * theirs name it. Without one the message says no more than DTrace's.
  */
 #define XLATE_REASON "__without_"
 
@@ -271,6 +272,8 @@ static int xlate_refuse_member(struct d_unit *u, const struct d_node *n)
 	char name[sizeof(XLATE_REASON) + 64];
 	snprintf(name, sizeof(name), XLATE_REASON "%s", n->str);
 	const struct d_inline *why = inline_find(u, name);
+	if (why != NULL && why->expr->kind == N_IDENT)
+		why = inline_find(u, why->expr->str);
 	const bool told = why != NULL && why->expr->kind == N_STR;
 	return d_fail(u, n->line, D_XLATE_NOCONV, "translator does not define conversion for member: %s%s%s", n->str,
 		      told ? ": " : "", told ? why->expr->str : "");
