@@ -82,6 +82,12 @@ CPU     ID                    FUNCTION:NAME
   run vm -qn 'BEGIN { exit(0); }' extra
   [ "$status" -eq 1 ]
   has "extraneous argument 'extra'"
+  run vm -n 'BEGIN /1/ { trace(1); exit(0); }' extra
+  said 1 "tally: invalid probe specifier BEGIN /1/ { trace(1); exit(0); }: extraneous argument 'extra' (\$1 is not referenced)"
+  # A long program leaves room for the reason.
+  run vm -n "BEGIN { exit(0); /* $(printf '%600s' '') */ }" extra
+  [ "$status" -eq 1 ]
+  [[ "$output" == "tally: invalid probe specifier BEGIN { exit(0); /*   "*"...: extraneous argument 'extra' (\$1 is not referenced)" ]]
   echo 'BEGIN { exit(0); }' >mu.d
   run as_dtrace -xerrtags -s mu.d "this is a test"
   said 1 "dtrace: failed to compile script mu.d: [D_MACRO_UNUSED] extraneous argument 'this is a test' (\$1 is not referenced)"
@@ -389,8 +395,11 @@ tally: option ${row%%=*} takes ${row#*:}"
 @test "a preprocessor that fails, or is not there, is told with the program's name" {
   run vm -C -x cpppath=/nosuch/cpp -n 'BEGIN { exit(0); }'
   [ "$status" -eq 3 ]
-  has "failed to compile program BEGIN : Preprocessor failed to process input program"
+  has "invalid probe specifier BEGIN { exit(0); }: Preprocessor failed to process input program"
   has "cannot run /nosuch/cpp: is it installed"
+  echo 'BEGIN { exit(0); }' >"$BATS_TEST_TMPDIR/a.d"
+  run vm -C -x cpppath=/nosuch/cpp -s "$BATS_TEST_TMPDIR/a.d"
+  has "failed to compile script $BATS_TEST_TMPDIR/a.d: Preprocessor failed to process input program"
   run vm -C -x cpppath=false -n 'BEGIN { exit(0); }'
   [ "$status" -eq 1 ]
   has "false exited with status 1"

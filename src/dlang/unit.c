@@ -24,10 +24,23 @@ int d_nomem(struct d_unit *u)
 	return err_oom(u->err);
 }
 
+int d_refuse_source(struct err *e, enum tally_err code, const char *name, const char *text, size_t len,
+		    const char *reason)
+{
+	if (name != NULL)
+		return err_set(e, code, "failed to compile script %.100s: %s", name, reason);
+	/* The text of the command line is cut so that the reason is never lost. */
+	size_t fixed = sizeof("invalid probe specifier : ") + strlen(reason);
+	size_t room = sizeof(e->text) > fixed ? sizeof(e->text) - fixed : 0;
+	bool cut = len > room;
+	return err_set(e, code, "invalid probe specifier %.*s%s: %s", (int)(cut ? (room > 3 ? room - 3 : 0) : len),
+		       text, cut ? "..." : "", reason);
+}
+
 int d_fail(struct d_unit *u, uint32_t line, enum d_tag tag, const char *fmt, ...)
 {
 	const struct d_src *from = &u->src[u->cur_source], *s = from->is_library ? &u->src[0] : from;
-	char words[400], where[200] = "", mark[48] = "";
+	char words[400], where[200] = "", mark[48] = "", reason[sizeof(words) + sizeof(where) + sizeof(mark)];
 	va_list ap;
 	va_start(ap, fmt);
 	vsnprintf(words, sizeof(words), fmt, ap);
@@ -37,20 +50,12 @@ int d_fail(struct d_unit *u, uint32_t line, enum d_tag tag, const char *fmt, ...
 	const char *file = from->is_library ? from->name : line != 0 ? u->header : NULL;
 	if (file != NULL)
 		snprintf(where, sizeof(where), "\"%.100s\", line %u: ", file, line);
-	if (s->name != NULL) {
-		if (line != 0 && file == NULL)
-			snprintf(where, sizeof(where), "line %u: ", line);
-		return err_set(u->err, TALLY_ESYNTAX, "failed to compile script %.100s: %s%s%s", s->name, mark, where,
-			       words);
-	}
-	if (u->region != NULL && file == NULL)
+	else if (s->name != NULL && line != 0)
+		snprintf(where, sizeof(where), "line %u: ", line);
+	else if (s->name == NULL && u->region != NULL)
 		snprintf(where, sizeof(where), "in %s: ", u->region);
-	/* The text of the command line is cut so that the reason is never lost. */
-	size_t fixed = sizeof("invalid probe specifier : ") + strlen(mark) + strlen(where) + strlen(words);
-	size_t room = sizeof(u->err->text) > fixed ? sizeof(u->err->text) - fixed : 0;
-	bool cut = s->len > room;
-	return err_set(u->err, TALLY_ESYNTAX, "invalid probe specifier %.*s%s: %s%s%s",
-		       (int)(cut ? (room > 3 ? room - 3 : 0) : s->len), s->text, cut ? "..." : "", mark, where, words);
+	snprintf(reason, sizeof(reason), "%s%s%s", mark, where, words);
+	return d_refuse_source(u->err, TALLY_ESYNTAX, s->name, s->text, s->len, reason);
 }
 
 /* ---- opening, adding, closing -------------------------------------------- */

@@ -222,22 +222,31 @@ int open_probes(struct tally_trace *t)
 	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
 }
 
+static int refuse_argument(struct tally_trace *t, uint32_t i)
+{
+	const struct source *first = &t->src[0], *last = &t->src[t->nsrc - 1];
+	struct buf reason = { 0 };
+	int rc;
+
+	if (strchr("{/", t->arg[i][0]) && !(t->o.flags & TALLY_TRACE_COMPAT) && last->part != TALLY_PART_NAME)
+		err_set(&t->why, TALLY_ESYNTAX, "predicate and actions belong to the argument before: '%s %s'",
+			last->label, t->arg[i]);
+	buf_printf(&reason, "%sextraneous argument '%s' ($%u is not referenced)",
+		   t->opt.v[OPT_errtags] ? "[D_MACRO_UNUSED] " : "", t->arg[i], i);
+	rc = reason.failed ? trace_nomem(t) :
+			     d_refuse_source(&t->err, TALLY_ESYNTAX, first->name, first->text, first->n, reason.p);
+	buf_free(&reason);
+	return rc;
+}
+
 /* As dtrace(1): an argument that no source looked at is most likely a mistake. */
 static int check_arguments(struct tally_trace *t)
 {
 	if (t->opt.v[OPT_argref] || t->opt.v[OPT_defaultargs])
 		return 0;
-	for (uint32_t i = 1; i < t->narg; i++) {
-		if (t->arg_used[i])
-			continue;
-		if (strchr("{/", t->arg[i][0]) && !(t->o.flags & TALLY_TRACE_COMPAT) &&
-		    t->src[t->nsrc - 1].part != TALLY_PART_NAME)
-			err_set(&t->why, TALLY_ESYNTAX, "predicate and actions belong to the argument before: '%s %s'",
-				t->src[t->nsrc - 1].label, t->arg[i]);
-		return trace_fail(t, TALLY_ESYNTAX, "%s %s: %sextraneous argument '%s' ($%u is not referenced)",
-				  t->src[0].name ? "failed to compile script" : "invalid probe specifier",
-				  t->src[0].label, t->opt.v[OPT_errtags] ? "[D_MACRO_UNUSED] " : "", t->arg[i], i);
-	}
+	for (uint32_t i = 1; i < t->narg; i++)
+		if (!t->arg_used[i])
+			return refuse_argument(t, i);
 	return 0;
 }
 

@@ -129,7 +129,7 @@ int source_preprocess(struct tally_trace *t, const struct source *s, struct buf 
 	if (t->o.flags & TALLY_TRACE_COMPAT)
 		t->why = (struct err){ 0 };
 	if (rc < 0 && !t->err.code)
-		return trace_fail(t, -rc, "failed to compile %s %s: Preprocessor failed to process input program",
-				  s->name ? "script" : "program", s->label);
+		return d_refuse_source(&t->err, -rc, s->name, s->text, s->n,
+				       "Preprocessor failed to process input program");
 	return rc;
 }
