@@ -197,6 +197,24 @@ stores() { gave 'store`store_shelf' 2000 && gave 'store`store_drawer' 1000 && ga
   gave store 3500
 }
 
+@test "%A names an address with its offset, in printf() and in a key of printa()" {
+  local line name number offset
+  local -A is_at
+  needs gcc nm
+  gcc -no-pie -O1 -o "$BATS_TEST_TMPDIR/store" "$NAME/store.c"
+  while read -r number _ name; do is_at[$name]=$number; done < <(nm --defined-only "$BATS_TEST_TMPDIR/store")
+  faults '' 'printf("%A %x\n%A %x\n", arg2, arg2, usym(arg2), arg2); @[arg2, arg2] = count(); } END { printa("%A %x\n", @);' \
+    "$BATS_TEST_TMPDIR/store"
+  output=$(grep '^store`store_' <<<"$output")
+  [ "$(wc -l <<<"$output")" -ge $((3 * 3300)) ]
+  while read -r name number; do
+    offset=0
+    [[ "$name" != *+0x* ]] || offset=${name#*+}
+    name=${name#*\`}
+    [ $((0x$number)) -eq $((0x${is_at[${name%+*}]} + offset)) ] || { echo "$name $number"; return 1; }
+  done <<<"$output"
+}
+
 @test "a stripped file has the variables of its debug file, and else those of no other" {
   needs gcc objcopy
   gcc -O1 -g -o "$BATS_TEST_TMPDIR/store" "$NAME/store.c"

@@ -109,10 +109,21 @@ machinery='bpf_prog_|bpf_trace_run|__bpf_trace_|__traceiter_'
   [ "$status" -eq 0 ]
   ! grep -E "$machinery" <<<"$output" || return 1
   awk '!depth { depth = $1; caller = $2; next } NF { n++; if (n == 2) second = $1 }
-    END { sub(/[+].*/, "", second); if (!n || n != depth || second != caller) { print n " frames, stackdepth " depth ", caller " caller; exit 1 } }' <<<"$output"
+    END { if (!n || n != depth || second != caller) { print n " frames, stackdepth " depth ", caller " caller; exit 1 } }' <<<"$output"
   run trace -c "sh -c '$signals'" -n 'syscall::kill:entry /pid == $target/ { stack(2); exit(0); }'
   [ "$(grep -c vmlinux <<<"$output")" -eq 2 ]
   ! grep -E "$machinery" <<<"$output"
+}
+
+@test "%a names an address of the kernel with its offset, in printf() and in a key of printa()" {
+  local text number
+  run trace -c "sh -c '$signals'" -n 'syscall::kill:entry /pid == $target && !done++/ {
+      printf("%a %x\n%a %x\n%a %x\n", caller, caller, sym(caller), caller, func(caller), caller); @[caller, caller] = count(); }
+    END { printa("%a %x\n", @); }'
+  [ "$status" -eq 0 ]
+  [ "$(grep -cE '^vmlinux`[^ ]+[+]0x[0-9a-f]+ [0-9a-f]+$' <<<"$output")" -eq 4 ] || { echo "$output"; return 1; }
+  read -r text number <<<"$output"
+  grep -qE "^$(printf '%016x' $((0x$number - ${text#*+}))) [tTwW] $(sed 's/.*`//; s/+.*//' <<<"$text")$" /proc/kallsyms
 }
 
 @test "stacks of a tracepoint are one key whoever else listens to it" {

@@ -226,15 +226,14 @@ static void printf_put_text(struct buf *to, const struct fmt_spec *f, const stru
 {
 	struct buf bare = { 0 };
 	struct an_value raw = *v;
+	if (v->kind == SLOT_INT && (f->conv == 'a' || f->conv == 'A'))
+		raw.kind = SLOT_KADDR;              /* the name that it was given, or the address */
 	raw.visible = v->visible && f->conv != 'S'; /* %S escapes by itself */
 	if (v->s != NULL && f->conv != 'S' && !v->visible) {
 		an_padded(to, w, v->s, an_text_len(v));
 		return;
 	}
-	if (v->kind == SLOT_INT && (f->conv == 'a' || f->conv == 'A'))
-		buf_printf(&bare, "0x%llx", (unsigned long long)v->i);
-	else
-		an_bare(&bare, &raw);
+	an_bare(&bare, &raw);
 	if (f->conv == 'S')
 		printf_put_escaped(to, w, bare.p, bare.n);
 	else

@@ -86,7 +86,7 @@ static void unprintables_are_escaped_on_demand(void **state)
 static void symbols_print_as_names_or_addresses(void **state)
 {
 	(void)state;
-	assert_prints("vmlinux`schedule+0x1c", "%a", SYM(SLOT_KSYM, "vmlinux`schedule+0x1c", 0xffff0000));
+	assert_prints("vmlinux`schedule+0x1c", "%a", SYM(SLOT_KADDR, "vmlinux`schedule+0x1c", 0xffff0000));
 	assert_prints("[          a.out`main]", "[%20A]", SYM(SLOT_UFUNC, "a.out`main", 0x401000));
 	assert_prints("401000 4198400", "%x %d", SYM(SLOT_UFUNC, "a.out`main", 0x401000),
 		      SYM(SLOT_UFUNC, "a.out`main", 0x401000));
@@ -94,6 +94,9 @@ static void symbols_print_as_names_or_addresses(void **state)
 	assert_prints("libc.so.6", "%s", SYM(SLOT_UMOD, "libc.so.6", 1));
 	/* an integer whose name was looked up for %a */
 	assert_prints("vmlinux`main", "%a", { .kind = SLOT_INT, .width = 8, .s = "vmlinux`main", .len = 13, .i = 1 });
+	assert_prints("a\\x1b`main 0x1", "%A %A",
+		      { .kind = SLOT_INT, .width = 8, .s = "a\x1b`main", .len = 8, .i = 1, .visible = true },
+		      { .kind = SLOT_INT, .width = 8, .i = 1, .visible = true });
 }
 
 static void stacks_print_as_lines(void **state)

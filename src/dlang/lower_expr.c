@@ -469,6 +469,7 @@ void lw_slot(struct lw *l, const struct d_node *n, ir_obj o, const struct slot *
 	case SLOT_KSYM:
 	case SLOT_KFUNC:
 	case SLOT_KMOD:
+	case SLOT_KADDR:
 		lw_store8(l, o, s->offset, lw_value(l, n->a));
 		break;
 	default:

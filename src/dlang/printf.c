@@ -3,7 +3,9 @@
  *
  * facts/format takes the string apart; here each conversion meets its argument, or in printa()
  * its element of the tuple.  Stars take an int first.  An integer printed as a symbol
- * (%a, %A) is recorded as one, so that the reader needs no second look at the format.
+ * (%a, %A) is recorded as one, so that the reader needs no second look at the format; so is what sym()
+ * and its kin name without their offset, since these conversions show it.  printa()'s keys are shared
+ * by formats: there the reader looks.
  */
 #include "dlang/parse_int.h"
 #include "dlang/type_int.h"
@@ -119,6 +121,22 @@ static int star_arg(const struct args *g, const struct fmt_spec *f, unsigned *i,
 	return convert(g->u, arg, g->u->base[B_INT]);
 }
 
+static bool is_symbol(const struct d_type *t)
+{
+	return t->sym == SLOT_KSYM || t->sym == SLOT_KFUNC || t->sym == SLOT_USYM || t->sym == SLOT_UFUNC;
+}
+
+/* mod(), umod() and uline() stay what they are. */
+static int address_arg(struct d_unit *u, const struct fmt_spec *f, struct d_node **arg)
+{
+	const struct d_type *t = (*arg)->type;
+	if (t->kind != TY_SYM)
+		return wrap_sym(u, arg, f->conv == 'A' ? SLOT_UADDR : SLOT_KADDR);
+	if (is_symbol(t))
+		(*arg)->type = type_sym(u, t->sym >= SLOT_UADDR ? SLOT_UADDR : SLOT_KADDR);
+	return (*arg)->type == NULL ? -TALLY_ENOMEM : 0;
+}
+
 static int value_arg(const struct args *g, const struct fmt_spec *f, unsigned *i)
 {
 	struct d_node **arg = &g->call->arg[*i];
@@ -138,9 +156,7 @@ static int value_arg(const struct args *g, const struct fmt_spec *f, unsigned *i
 		return printf_refuse_misfit(g, f, *i, (*arg)->type);
 	if (f->arg == FMT_STRING && (*arg)->type->kind == TY_ARRAY)
 		return to_string(g->u, arg);
-	if (f->arg == FMT_ADDR && (*arg)->type->kind != TY_SYM)
-		return wrap_sym(g->u, arg, f->conv == 'A' ? SLOT_USYM : SLOT_KSYM);
-	return 0;
+	return f->arg == FMT_ADDR ? address_arg(g->u, f, arg) : 0;
 }
 
 static int printf_check_conversion(const struct args *g, const struct fmt_spec *f, unsigned *i)

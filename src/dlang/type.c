@@ -183,8 +183,9 @@ const struct d_type *type_stack(struct d_unit *u, bool user, uint16_t frames)
 const struct d_type *type_sym(struct d_unit *u, enum slot_kind kind)
 {
 	static const char *const names[] = {
-		[SLOT_KSYM] = "sym",  [SLOT_KFUNC] = "func",  [SLOT_KMOD] = "mod",  [SLOT_UADDR] = "uaddr",
-		[SLOT_USYM] = "usym", [SLOT_UFUNC] = "ufunc", [SLOT_UMOD] = "umod", [SLOT_ULINE] = "uline",
+		[SLOT_KSYM] = "sym",    [SLOT_KFUNC] = "func",  [SLOT_KMOD] = "mod",
+		[SLOT_KADDR] = "addr",  [SLOT_UADDR] = "uaddr", [SLOT_USYM] = "usym",
+		[SLOT_UFUNC] = "ufunc", [SLOT_UMOD] = "umod",   [SLOT_ULINE] = "uline",
 	};
 	struct d_type *t = type_new(u, TY_SYM);
 	if (t != NULL) {

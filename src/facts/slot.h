@@ -32,10 +32,11 @@ enum slot_kind {
 	SLOT_FLOAT,
 	SLOT_KSTACK,
 	SLOT_USTACK,
-	SLOT_KSYM,  /* sym(): mod`name+0xoff where needed */
+	SLOT_KSYM,  /* sym(): mod`name */
 	SLOT_KFUNC, /* func(): mod`name */
 	SLOT_KMOD,  /* mod(): mod */
-	SLOT_UADDR, /* uaddr(): mod`name+0xoff */
+	SLOT_KADDR, /* %a: mod`name+0xoff; the last of the kernel's */
+	SLOT_UADDR, /* uaddr(), %A: mod`name+0xoff; the first of those of user memory */
 	SLOT_USYM,  /* usym() */
 	SLOT_UFUNC, /* ufunc() */
 	SLOT_UMOD,  /* umod() */

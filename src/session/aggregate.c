@@ -265,6 +265,29 @@ static struct an_sort agg_sorting(const struct tally_trace *t)
 	};
 }
 
+/* The integers among the keys that the format shows as addresses. */
+static int name_keys(struct tally_trace *t, const struct fmt *f, struct view *w)
+{
+	uint32_t key = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct fmt_spec *s = &f->spec[i];
+		const uint32_t k = key;
+
+		if (s->arg == FMT_NONE || s->agg)
+			continue;
+		key++;
+		for (uint32_t r = 0; s->arg == FMT_ADDR && r < w->agg.nrows && rc >= 0; r++) {
+			struct an_value *v = (struct an_value *)&w->agg.row[r].key[k];
+
+			if (v->kind == SLOT_INT)
+				rc = name_address(t, &w->arena, s->conv == 'A', v);
+		}
+	}
+	return rc;
+}
+
 static int print_views(struct tally_trace *t, const struct d_action *a, struct view *w)
 {
 	const struct an_agg **aggs = arena_alloc(&w->arena, a->naggs * sizeof(*aggs));
@@ -272,14 +295,18 @@ static int print_views(struct tally_trace *t, const struct d_action *a, struct v
 		.f = a->fmt_text ? &a->fmt : NULL, .agg = aggs, .n = a->naggs, .sort = agg_sorting(t)
 	};
 	struct err e = { 0 };
-	int rc;
+	int rc = 0;
 
 	if (!aggs)
 		return -TALLY_ENOMEM;
-	for (uint32_t i = 0; i < a->naggs; i++) {
+	for (uint32_t i = 0; i < a->naggs && rc >= 0; i++) {
 		aggs[i] = &w[i].agg;
 		an_agg_sort(&w[i].agg, &p.sort);
+		if (p.f)
+			rc = name_keys(t, p.f, &w[i]);
 	}
+	if (rc < 0)
+		return rc;
 	rc = t->emit.ops->printa(&t->emit, &p, &e);
 	return rc < 0 ? trace_fail(t, -rc, "printa: %s", e.code ? e.text : tally_strerror(rc)) : 0;
 }

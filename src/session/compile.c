@@ -124,7 +124,7 @@ static void env_sizes(void *arg, struct d_env *env)
 	env->no_program_ok = t->opt.v[OPT_empty];
 }
 
-static long compile_target(struct tally_trace *t)
+long trace_target(struct tally_trace *t)
 {
 	if (t->pid)
 		return t->pid;
@@ -161,7 +161,7 @@ static const char *env_macro(void *arg, const char *name)
 	if (*name >= '0' && *name <= '9')
 		return compile_argument(t, name);
 	if (!strcmp(name, "target"))
-		return compile_number(t, compile_target(t));
+		return compile_number(t, trace_target(t));
 	if (!strcmp(name, "pid"))
 		return compile_number(t, getpid());
 	if (!strcmp(name, "ppid"))

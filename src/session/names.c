@@ -7,7 +7,7 @@
  * for its mappings when its first address is named: it may still live.
  *
  * func(), sym() and their user twins name a function without offset, as
- * dtrace(1) does; uaddr() and the frames of stacks carry it.
+ * dtrace(1) does; uaddr(), %a, %A and the frames of stacks carry it.
  */
 #include <string.h>
 
@@ -27,19 +27,23 @@ int trace_symbols(struct tally_trace *t)
 	return 0;
 }
 
-/* where: pid and generation, as a slot has them. A process that lost no mapping is in the generation that it was in when
- * the watch began. */
-static void find_user(struct tally_trace *t, const uint64_t *where, uint64_t addr, struct sym_name *ret)
+/* generation_ns 0: the newest that maps the address. */
+static void find_user_then(struct tally_trace *t, uint32_t pid, uint64_t addr, uint64_t generation_ns,
+			   struct sym_name *ret)
 {
-	const uint32_t pid = (uint32_t)where[0];
-	const uint64_t generation_ns = where[1] ? where[1] : t->watched_ns;
-
 	if (t->opt.v[OPT_noresolve])
 		return;
 	if (t->eng->k && (generation_ns ? sym_must_look(t->sym, pid, addr, generation_ns) : !sym_knows(t->sym, pid)) &&
 	    sym_look(t->sym, pid) >= 0)
 		(void)run_learn_mappings(t);
 	sym_user(t->sym, pid, addr, generation_ns, ret);
+}
+
+/* where: pid and generation, as a slot has them. A process that lost no mapping is in the generation that it was in when
+ * the watch began. */
+static void find_user(struct tally_trace *t, const uint64_t *where, uint64_t addr, struct sym_name *ret)
+{
+	find_user_then(t, (uint32_t)where[0], addr, where[1] ? where[1] : t->watched_ns, ret);
 }
 
 static const char *names_keep_text(struct tally_trace *t, struct arena *a, uint32_t *len)
@@ -61,7 +65,7 @@ static void symbol_text(struct tally_trace *t, uint8_t kind, const struct sym_na
 	else if (module)
 		sym_text(name, addr, false, &t->tmp);
 	else
-		sym_text(name, addr, kind == SLOT_UADDR || kind == SLOT_ULINE, &t->tmp);
+		sym_text(name, addr, kind == SLOT_KADDR || kind == SLOT_UADDR || kind == SLOT_ULINE, &t->tmp);
 }
 
 static int symbol_value(struct tally_trace *t, struct arena *a, const uint64_t *w, bool user, struct an_value *v)
@@ -77,6 +81,25 @@ static int symbol_value(struct tally_trace *t, struct arena *a, const uint64_t *
 		sym_kernel(t->sym, addr, &name);
 	symbol_text(t, v->kind, &name, addr);
 	v->i = (int64_t)addr;
+	v->s = names_keep_text(t, a, &v->len);
+	return v->s ? 0 : -TALLY_ENOMEM;
+}
+
+int name_address(struct tally_trace *t, struct arena *a, bool user, struct an_value *v)
+{
+	const long target = user ? trace_target(t) : 0;
+	const uint64_t addr = (uint64_t)v->i;
+	struct sym_name name = { 0 };
+
+	if (target < 0)
+		return 0;
+	if (trace_symbols(t) < 0)
+		return -TALLY_ENOMEM;
+	if (user)
+		find_user_then(t, (uint32_t)target, addr, 0, &name);
+	else
+		sym_kernel(t->sym, addr, &name);
+	symbol_text(t, user ? SLOT_UADDR : SLOT_KADDR, &name, addr);
 	v->s = names_keep_text(t, a, &v->len);
 	return v->s ? 0 : -TALLY_ENOMEM;
 }
@@ -354,6 +377,7 @@ int slot_value(struct tally_trace *t, struct arena *a, const struct slot *s, con
 	case SLOT_KSYM:
 	case SLOT_KFUNC:
 	case SLOT_KMOD:
+	case SLOT_KADDR:
 		memcpy(w, p, 8);
 		return symbol_value(t, a, w, false, ret);
 	default:

@@ -325,7 +325,8 @@ int open_probes(struct tally_trace *t);     /* to t->probes */
 void compile_undo(struct tally_trace *t);
 /* preprocess.c: the text of a source after cpp(1), into *to; -TALLY_EINVAL with words in t->err. */
 int source_preprocess(struct tally_trace *t, const struct source *s, struct buf *to);
-int child_ready(struct tally_trace *t); /* forks the command of -c, stopped */
+int child_ready(struct tally_trace *t);   /* forks the command of -c, stopped */
+long trace_target(struct tally_trace *t); /* $target: the process of -p or -c, or -1 */
 const struct d_clause *clause_of_probe(const struct tally_trace *t, uint32_t probe);
 int image_map(const struct tally_trace *t, uint8_t use, uint32_t id); /* index, or -1 */
 static inline size_t percpu_size(uint32_t value_size, uint32_t ncpus) /* what a look-up fills in */
@@ -381,6 +382,8 @@ int slot_value(struct tally_trace *t, struct arena *a, const struct slot *s, con
 	       struct an_value *ret);
 int slot_values(struct tally_trace *t, struct arena *a, const struct slot *s, uint32_t n, const void *bytes,
 		bool in_key, struct an_value **ret);
+/* Gives an integer the name of the address that it is: of the kernel, or of the process of -c or -p, if there is one. */
+int name_address(struct tally_trace *t, struct arena *a, bool user, struct an_value *v);
 
 /* ---- losses.c ------------------------------------------------------------------------------- */
 int drops_report(struct tally_trace *t); /* what came since the last call */
