@@ -31,7 +31,7 @@ struct serve {
 	uint32_t nfiles;
 	struct serve_on on[PLATFORMS];
 	uint32_t non;
-	bool check, drop;
+	bool check, drop, folded;
 	int status; /* of a write */
 };
 
@@ -94,14 +94,13 @@ static int take_extended(void *state, const char *value)
 	return GO_ON;
 }
 
-/* 90, 90s, 10m, 1h */
-static int take_history(void *state, const char *value)
+/* 90, 90s, 10m, 1h: seconds; 0: it is no such time. */
+static uint64_t serve_seconds(const char *value)
 {
 	static const struct {
 		char suffix;
 		uint32_t seconds;
 	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 } };
-	struct serve *c = state;
 	const size_t n = strlen(value);
 	char digits[16] = "";
 	uint64_t v = 0, by = 1;
@@ -114,11 +113,39 @@ static int take_history(void *state, const char *value)
 		}
 	if (ndigits < sizeof(digits))
 		memcpy(digits, value, ndigits);
-	if (!text_u64(digits, &v) || v > 86400 || v * by < 10 || v * by > 86400)
-		return refuse_usage(c->cx, "--history: invalid time '%s' (expected 10s to 24h, such as 90s, 10m or 1h)",
+	return text_u64(digits, &v) && v <= 86400 && v * by <= 86400 ? v * by : 0;
+}
+
+static int take_history(void *state, const char *value)
+{
+	struct serve *c = state;
+
+	c->o.history = serve_seconds(value);
+	return c->o.history >= 10 ?
+		       GO_ON :
+		       refuse_usage(c->cx, "--history: invalid time '%s' (expected 10s to 24h, such as 90s, 10m or 1h)",
 				    value);
-	c->o.history = v * by;
-	return GO_ON;
+}
+
+static int take_push_time(void *state, const char *value)
+{
+	struct serve *c = state;
+
+	c->o.push_seconds = serve_seconds(value);
+	return c->o.push_seconds ?
+		       GO_ON :
+		       refuse_usage(c->cx, "--push-every: invalid time '%s' (expected 1s to 24h, such as 15s or 1m)",
+				    value);
+}
+
+static int take_push_format(void *state, const char *value)
+{
+	struct serve *c = state;
+
+	c->folded = !strcmp(value, "folded");
+	return c->folded || !strcmp(value, "pprof") ?
+		       GO_ON :
+		       refuse_usage(c->cx, "--push-format: unknown format '%s' (expected pprof or folded)", value);
 }
 
 static const struct opt options[] = {
@@ -140,6 +167,10 @@ static const struct opt options[] = {
 	  OPT_STEP(take_extended) },
 	{ 0, "history", "TIME", "keep so much for the page, also while none is open: 90s, 10m, 1h (at most 24h)",
 	  OPT_STEP(take_history) },
+	{ 0, "push", "URL", "send profiles to a server that takes them as Pyroscope does: http://HOST:PORT",
+	  OPT_ONCE(struct serve, o.push) },
+	{ 0, "push-every", "TIME", "a profile of each so often (default 15s)", OPT_STEP(take_push_time) },
+	{ 0, "push-format", "FORMAT", "what is sent: pprof (the default) or folded", OPT_STEP(take_push_format) },
 	{ 0, "check", NULL, "compile the programs, print which metrics there will be, and exit",
 	  OPT_TRUE(struct serve, check) },
 	{ 'h', "help", NULL, "show this help", OPT_HELP },
@@ -246,7 +277,7 @@ static int serve_with_options(struct serve *c)
 	c->o.arg = c;
 	c->o.stop = catch_signals();
 	c->o.reload = catch_reload();
-	c->o.flags = c->drop ? TALLY_SERVE_DROP : 0;
+	c->o.flags = (c->drop ? TALLY_SERVE_DROP : 0) | (c->folded ? TALLY_SERVE_FOLDED : 0);
 	serve_take_manager(&c->o);
 	rc = tally_serve_open(&s, &c->o);
 	if (rc < 0) {

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "serve/live_int.h"
+#include "serve/push_int.h"
 #include "serve/serve_int.h"
 
 #define LAST_TURNS 8 /* the library needs one to resume, and some to write */
@@ -49,17 +50,22 @@ int tally_serve_open(struct tally_serve **ret, const struct tally_serve_opts *op
 	if (!s)
 		return -TALLY_ENOMEM;
 	*ret = s;
-	if (!opts || !opts_take(&s->o, sizeof(s->o), opts) || !s->o.clock || s->o.flags & ~TALLY_SERVE_DROP)
+	if (!opts || !opts_take(&s->o, sizeof(s->o), opts) || !s->o.clock ||
+	    s->o.flags & ~(TALLY_SERVE_DROP | TALLY_SERVE_FOLDED))
 		return err_set(&s->err, TALLY_EINVAL, "invalid options");
 	if (!s->o.series)
 		s->o.series = TALLY_SERVE_SERIES;
+	if (s->o.push && push_check_url(s->o.push, &s->err) < 0)
+		return -TALLY_EINVAL;
 	return s->o.listen ? http_address(s->o.listen, !s->o.web, &s->err) : 0;
 }
 
+/* And hears the server that profiles are sent to. */
 static void serve_answer_clients(struct tally_serve *s)
 {
 	service_raise_rights(false);
 	http_run(s->http);
+	push_run(s->push);
 	service_raise_rights(true);
 }
 
@@ -77,9 +83,12 @@ void tally_serve_close(struct tally_serve *s)
 {
 	if (!s)
 		return;
-	if (s->http)
+	if (s->http) {
 		serve_send_last(s);
+		push_end(s->push);
+	}
 	http_close(s->http);
+	push_close(s->push);
 	live_close(s->live);
 	profiles_close(s->profiles);
 	for (uint32_t i = 0; i < s->nprograms; i++)
@@ -460,6 +469,7 @@ int serve_metrics(struct tally_serve *s, enum format f, struct buf *to)
 		return rc;
 	rc = serve_put_families(s, f, to);
 	serve_put_self(s, f, to);
+	push_put_metrics(s->push, f, to);
 	if (f == FORMAT_OPENMETRICS)
 		buf_puts(to, "# EOF\n");
 	end = s->o.clock(s->o.arg);
@@ -489,7 +499,9 @@ int serve_status(struct tally_serve *s, struct buf *to)
 		buf_json_str(to, p->why.text, strlen(p->why.text));
 		buf_putc(to, '}');
 	}
-	buf_puts(to, "]}\n");
+	buf_putc(to, ']');
+	push_put_status(s->push, to);
+	buf_puts(to, "}\n");
 	return to->failed ? -TALLY_ENOMEM : 0;
 }
 
@@ -532,6 +544,7 @@ static void serve_reload(struct tally_serve *s)
 
 	serve_enter(s);
 	service_tell(s, "RELOADING=1");
+	push_read(s->push, true);
 	if (s->o.web) { /* its connections are closed */
 		live_resume(s->live);
 		profiles_resume(s->profiles);
@@ -549,16 +562,19 @@ static int serve_turn(struct tally_serve *s, struct pollfd *fds)
 	const uint64_t now_ns = s->o.clock(s->o.arg);
 	const int turn_ms =
 		s->o.watchdog_ns && s->o.watchdog_ns / 4000000 < TURN_MS ? (int)(s->o.watchdog_ns / 4000000) : TURN_MS;
-	int due[] = { live_work(s->live, now_ns), profiles_work(s->profiles, now_ns), -1 }, timeout = turn_ms;
+	int due[] = { live_work(s->live, now_ns), profiles_work(s->profiles, now_ns), -1, -1 }, timeout = turn_ms;
 	nfds_t n = 0;
 
+	push_read(s->push, false);
 	fds[n++] = (struct pollfd){ .fd = http_fd(s->http), .events = POLLIN };
+	fds[n++] = (struct pollfd){ .fd = push_fd(s->push), .events = POLLIN };
 	for (uint32_t i = 0; i < s->nprograms; i++) {
 		struct program *p = s->program[i];
 
 		fds[n++] = (struct pollfd){ .fd = p->state == PROGRAM_RUNS && p->trace ? tally_trace_fd(p->trace) : -1,
 					    .events = POLLIN };
 	}
+	due[COUNT(due) - 2] = push_wait_ms(s->push);
 	due[COUNT(due) - 1] = http_wait_ms(s->http); /* last: what was resumed is due at once */
 	for (size_t i = 0; i < COUNT(due); i++)
 		if (due[i] >= 0 && due[i] < timeout)
@@ -600,11 +616,13 @@ int tally_serve_run(struct tally_serve *s)
 		return err_set(&s->err, TALLY_EINVAL, "there is no program and no platform to serve");
 	if (live_open(&s->live, s) < 0 || profiles_open(&s->profiles) < 0)
 		return err_oom(&s->err);
-	rc = http_open(&s->http, s, at ? at : usual, &s->err);
+	rc = s->o.push ? push_open(&s->push, s, &s->err) : 0;
+	if (rc >= 0)
+		rc = http_open(&s->http, s, at ? at : usual, &s->err);
 	if (rc < 0)
 		return rc;
 	failed = serve_load(s, true);
-	fds = mem_alloc((PROGRAMS_MOST + 1) * sizeof(*fds));
+	fds = mem_alloc((PROGRAMS_MOST + 2) * sizeof(*fds));
 	if (!fds)
 		return err_oom(&s->err);
 	if (s->o.flags & TALLY_SERVE_DROP)

@@ -11,6 +11,7 @@
  *	history.c  what aggregations were over time
  *	live.c     the page and its events
  *	profile.c  stacks, folded and as pprof has them
+ *	push.c     the same, sent to a server; push_int.h
  *	http.c     libmicrohttpd: requests in, texts out; http_int.h has what is shared about requests
  */
 #ifndef TALLY_SERVE_INT_H
@@ -131,6 +132,7 @@ struct tally_serve {
 	struct http *http;
 	struct live *live;           /* live_int.h */
 	struct profiles *profiles;   /* likewise */
+	struct push *push;           /* push_int.h; NULL: nothing is sent */
 	uint64_t scrapes, scrape_ns; /* how many there were, and how long the last one took */
 	uint64_t alive_ns;           /* when the service manager last heard that we live */
 	bool dropped;                /* capabilities were given up */
