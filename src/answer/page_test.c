@@ -250,7 +250,7 @@ static void lines_may_be_quotients(void **state)
 	an_page_free(&p);
 }
 
-static void a_heat_map_without_counts_was_a_heading_over_nothing(void **state)
+static void a_picture_without_counts_or_lines_was_a_heading_over_nothing(void **state)
 {
 	static const uint64_t low[] = { 0, 2 };
 	static const uint32_t none[4];
@@ -261,6 +261,7 @@ static void a_heat_map_without_counts_was_a_heading_over_nothing(void **state)
 	an_page_open(&p, "trial", "A trial");
 	an_page_heat(&p, "heat", "Heat",
 		     &(struct an_heat){ .step = 1, .nx = 2, .ny = 2, .unit = AN_TICKS, .low = low, .count = none });
+	an_page_lines(&p, "line", "Over time", &(struct an_lines){ .step = 1, .n = 2, .unit = AN_COUNT });
 	an_page_text(&text, &p, NULL);
 	an_page_json(&json, &p);
 	assert_text(&text, "A trial\n");
@@ -407,7 +408,7 @@ int main(void)
 		cmocka_unit_test(json_lists_the_keys_of_figures_that_are_bounds_and_of_those_that_may_be_off),
 		cmocka_unit_test(html_holds_exact_figures_and_escapes_names),
 		cmocka_unit_test(lines_may_be_quotients),
-		cmocka_unit_test(a_heat_map_without_counts_was_a_heading_over_nothing),
+		cmocka_unit_test(a_picture_without_counts_or_lines_was_a_heading_over_nothing),
 		cmocka_unit_test(json_lists_lines_that_are_bounds_beside_those_that_may_be_off),
 		cmocka_unit_test(a_name_cannot_end_the_data_of_a_picture),
 		cmocka_unit_test(figures_read_well),
