@@ -291,6 +291,7 @@ static void behind_a_record_that_can_not_be_nothing_is_believed(void **state)
 	(void)state;
 	for (int i = 0; i < 4; i++) {
 		struct asked a;
+		uint64_t looked_ns;
 
 		put_header(d, (uint32_t)getpid(), t, 0);
 		put_load(d, CODE, 1, "one", t + 10);
@@ -313,6 +314,12 @@ static void behind_a_record_that_can_not_be_nothing_is_believed(void **state)
 		/* another record may have named it otherwise since */
 		assert_string_equal(told(a.j, CODE, t + 20, UINT64_MAX), "?");
 		assert_string_equal(told(a.j, CODE, t + 10, t + 20), "one");
+		ask_no_more(&a);
+		ask(&a, d);
+		assert_string_equal(told(a.j, CODE, t + 20, UINT64_MAX), "?");
+		looked_ns = a.j->file.at_ns;
+		assert_string_equal(told(a.j, CODE, t + 20, UINT64_MAX), "?");
+		assert_int_equal(a.j->file.at_ns, looked_ns); /* it was opened and read for each address */
 		ask_no_more(&a);
 		unlink(d->path);
 	}
