@@ -101,12 +101,6 @@ static int live_take_drop(void *arg, const char *kind, uint64_t count)
 	return 0;
 }
 
-static int live_add_loss(void *arg, const struct tally_loss *l)
-{
-	*(uint64_t *)arg += l->lost;
-	return 0;
-}
-
 static int live_take_aggregation(void *arg, uint32_t number, const struct an_agg *a)
 {
 	return history_take(arg, number, a);
@@ -114,22 +108,18 @@ static int live_take_aggregation(void *arg, uint32_t number, const struct an_agg
 
 static void live_step(struct live *l, uint64_t now_ns)
 {
-	static const char *const states[] = { "running", "failed", "ended" };
-
 	history_begin(l->history, now_ns);
 	for (uint32_t i = 0; i < l->serve->nprograms; i++) {
 		const struct program *p = l->serve->program[i];
-		const struct history_facts f = { p->name, p->path, states[p->state], p->why.text, p->generation };
+		const struct history_facts f = { p->name, p->path, program_state_text(p), p->why.text, p->generation };
 		const int rc = history_program(l->history, &f);
-		uint64_t lost = 0;
 
 		if (rc < 0 || !p->trace)
 			continue;
 		if (rc == 1)
 			(void)tally_trace_aggregations(p->trace, live_take_definition, l->history);
 		(void)tally_trace_drops(p->trace, live_take_drop, l->history);
-		(void)tally_trace_losses(p->trace, live_add_loss, &lost);
-		history_drop(l->history, "firing", lost);
+		history_drop(l->history, "firing", program_firings_lost(p));
 		(void)session_walk_aggregations(p->trace, live_take_aggregation, l->history);
 	}
 	(void)history_end(l->history);

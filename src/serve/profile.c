@@ -188,14 +188,11 @@ static enum MHD_Result profile_end(struct http_request *q, bool pprof)
 	struct profile_request *w = q->state;
 	const struct tally_serve *s = q->http->serve;
 	const uint64_t now_ns = s->o.clock(s->o.arg);
-	struct program *p = NULL;
+	struct program *p = serve_find_program(s, w->program);
 	struct an_flame f = { 0 };
 	enum MHD_Result result;
 
 	http_last(q, false);
-	for (uint32_t i = 0; i < s->nprograms; i++)
-		if (!strcmp(s->program[i]->name, w->program))
-			p = s->program[i];
 	if (!p || !p->trace || p->generation != w->generation)
 		return http_say(q, MHD_HTTP_SERVICE_UNAVAILABLE, "the program has ended or was replaced meanwhile");
 	if (profile_read(q, p, &f) < 0) {

@@ -272,6 +272,27 @@ void program_work(struct program *p)
 	}
 }
 
+static int program_add_loss(void *arg, const struct tally_loss *l)
+{
+	*(uint64_t *)arg += l->lost;
+	return 0;
+}
+
+uint64_t program_firings_lost(const struct program *p)
+{
+	uint64_t lost = 0;
+
+	(void)tally_trace_losses(p->trace, program_add_loss, &lost);
+	return lost;
+}
+
+const char *program_state_text(const struct program *p)
+{
+	static const char *const states[] = { "running", "failed", "ended" };
+
+	return states[p->state];
+}
+
 struct program_reading {
 	struct program *p;
 	const struct metric_reading *r;

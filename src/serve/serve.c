@@ -98,7 +98,7 @@ void tally_serve_close(struct tally_serve *s)
 	mem_free(s);
 }
 
-static struct program *serve_find_program(const struct tally_serve *s, const char *name)
+struct program *serve_find_program(const struct tally_serve *s, const char *name)
 {
 	for (uint32_t i = 0; i < s->nprograms; i++)
 		if (!strcmp(s->program[i]->name, name))
@@ -365,14 +365,6 @@ static int serve_take_drops(void *arg, const char *kind, uint64_t count)
 	return 0;
 }
 
-static int serve_add_loss(void *arg, const struct tally_loss *l)
-{
-	uint64_t *lost = arg;
-
-	*lost += l->lost;
-	return 0;
-}
-
 /* What the service says of itself. */
 static void serve_put_self(struct tally_serve *s, enum format f, struct buf *to)
 {
@@ -385,12 +377,9 @@ static void serve_put_self(struct tally_serve *s, enum format f, struct buf *to)
 		serve_put_owner(&up, "tally_up", p);
 		buf_printf(&up, "} %d\n", p->state == PROGRAM_RUNS);
 		if (p->trace) {
-			uint64_t n = 0;
-
 			(void)tally_trace_drops(p->trace, serve_take_drops, &c);
-			(void)tally_trace_losses(p->trace, serve_add_loss, &n);
 			serve_put_owner(&lost, "tally_firings_lost_total", p);
-			buf_printf(&lost, "} %llu\n", (unsigned long long)n);
+			buf_printf(&lost, "} %llu\n", (unsigned long long)program_firings_lost(p));
 		}
 		if (p->watch) {
 			serve_put_owner(&passed, "tally_platform_seconds_total", p);
@@ -481,8 +470,6 @@ int serve_metrics(struct tally_serve *s, enum format f, struct buf *to)
 
 int serve_status(struct tally_serve *s, struct buf *to)
 {
-	static const char *const states[] = { "running", "failed", "ended" };
-
 	buf_puts(to, "{\"version\":");
 	buf_json_str(to, tally_version(), strlen(tally_version()));
 	buf_puts(to, ",\"programs\":[");
@@ -495,7 +482,7 @@ int serve_status(struct tally_serve *s, struct buf *to)
 			buf_puts(to, ",\"file\":");
 			buf_json_str(to, p->path, strlen(p->path));
 		}
-		buf_printf(to, ",\"state\":\"%s\",\"reason\":", states[p->state]);
+		buf_printf(to, ",\"state\":\"%s\",\"reason\":", program_state_text(p));
 		buf_json_str(to, p->why.text, strlen(p->why.text));
 		buf_putc(to, '}');
 	}

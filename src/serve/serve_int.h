@@ -114,6 +114,8 @@ int program_read(struct program *p, const struct metric_reading *r);
 /* It has failed: keeps the words. */
 int program_fail(struct program *p, int rc, const char *words, const char *reason);
 void program_forget_metrics(struct program *p);
+uint64_t program_firings_lost(const struct program *p);  /* of one with a trace: all kinds of firings in all */
+const char *program_state_text(const struct program *p); /* "running" */
 
 /* ---- platform.c ------------------------------------------------------------------ */
 int platform_open(struct tally_serve *s, const char *on, const char *events, const char *view, struct program **ret);
@@ -140,6 +142,7 @@ struct tally_serve {
 	struct err err;
 };
 void serve_note(const struct tally_serve *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+struct program *serve_find_program(const struct tally_serve *s, const char *name); /* NULL: there is none */
 int serve_metrics(struct tally_serve *s, enum format f, struct buf *to);
 int serve_status(struct tally_serve *s, struct buf *to);
 
