@@ -134,7 +134,7 @@ void format_label(struct buf *to, const char *name, const char *value, size_t n)
 	buf_puts(to, name);
 	buf_puts(to, "=\"");
 	for (size_t i = 0, len; i < n; i += len) {
-		for (len = 0; i + len < n && value[i + len] > ' ' && value[i + len] < 0x7f && value[i + len] != '"' &&
+		for (len = 0; i + len < n && value[i + len] >= ' ' && value[i + len] < 0x7f && value[i + len] != '"' &&
 			      value[i + len] != '\\';)
 			len++;
 		if (len) { /* most are plain, and go in one piece */
