@@ -270,7 +270,7 @@ const struct provider prov_gpci = {
 	.name = "gpci",
 	.help = "records of a POWER hypervisor: partitions, processors, links",
 	.model = "power",
-	SAMPLE_STABILITIES,
+	PROV_EVOLVING(DEP_PLATFORM),
 	.name_probe = gpci_name,
 	.offer = gpci_offer,
 	.why_none = gpci_why_none,

@@ -46,11 +46,7 @@ const struct provider prov_io = {
 	.help = "requests of block devices: start, done, wait-start, wait-done",
 	.is_long = true,
 	.has_places = true,
-	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
-	.module = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
-	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
-	.names = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
-	.args = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
+	PROV_EVOLVING(DEP_ISA),
 	.row = io_rows,
 	.nrows = COUNT(io_rows),
 };

@@ -86,11 +86,7 @@ const struct provider prov_lockstat = {
 	.help = "locks of the kernel: adaptive-acquire, adaptive-release, spin-acquire, rw-acquire ...",
 	.is_long = true,
 	.has_places = true,
-	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
-	.module = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
-	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
-	.names = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
-	.args = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
+	PROV_EVOLVING(DEP_ISA),
 	.row = lockstat_rows,
 	.nrows = COUNT(lockstat_rows),
 };

@@ -133,7 +133,7 @@ const struct provider prov_mmustat = {
 	.name = "mmustat",
 	.help = "MMU statistics of UltraSPARC T1: TSB hits by page size and context",
 	.model = "niagara",
-	SAMPLE_STABILITIES,
+	PROV_EVOLVING(DEP_PLATFORM),
 	.name_probe = mmustat_name,
 	.offer = mmustat_offer,
 	.why_none = mmustat_why_none,

@@ -138,11 +138,7 @@ const struct provider prov_proc = {
 	.help = "processes, threads and signals: create, exec, exit, signal-send ...",
 	.is_long = true,
 	.has_places = true,
-	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
-	.module = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
-	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
-	.names = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
-	.args = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
+	PROV_EVOLVING(DEP_ISA),
 	.row = proc_rows,
 	.nrows = COUNT(proc_rows),
 };

@@ -11,6 +11,12 @@
 #include "provider/provider.def"
 #undef PROVIDER
 
+/* Stabilities of a provider whose probes and arguments evolve, on machines of that class. */
+#define PROV_EVOLVING(class)                                                                                        \
+	.provider = { STAB_EVOLVING, STAB_EVOLVING, class }, .module = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN }, \
+	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN }, .names = { STAB_EVOLVING, STAB_EVOLVING, class },  \
+	.args = { STAB_EVOLVING, STAB_EVOLVING, class }
+
 /* "no probe "tikc"; did you mean tick?": -TALLY_ENOPROBE; 0 and no words when none of the names is near. what: "probe". */
 int prov_misspelt(const char *what, const char *word, struct text_names names, struct err *why);
 
@@ -59,12 +65,6 @@ int sample_no_platform(const struct probes *t, const struct provider *prov, cons
 int sample_no_interval(const char *name, const char *word, struct err *why);
 /* The platform has no such hypervisor, of a pattern. */
 int sample_why_none(const struct provider *prov, bool is_there, struct err *why);
-#define SAMPLE_STABILITIES                                          \
-	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM }, \
-	.module = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },      \
-	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },    \
-	.names = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM },    \
-	.args = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM }
 
 /* "10ms", or a rate: nanoseconds between firings. -TALLY_EINVAL names what is wrong. */
 int prov_interval(const char *text, uint64_t *ns, struct err *why);

@@ -224,11 +224,7 @@ static int ptt_why_none(const struct probes *t, const struct d_probedesc *d, str
 const struct provider prov_ptt = {
 	.name = "ptt",
 	.help = "records of a PCIe trace: transaction layer packets",
-	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM },
-	.module = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
-	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
-	.names = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM },
-	.args = { STAB_EVOLVING, STAB_EVOLVING, DEP_PLATFORM },
+	PROV_EVOLVING(DEP_PLATFORM),
 	.name_probe = ptt_name,
 	.offer = ptt_offer,
 	.why_none = ptt_why_none,

@@ -98,11 +98,7 @@ const struct provider prov_tcp = {
 	.help = "connections and segments: connect-established, accept-established, send, receive ...",
 	.is_long = true,
 	.has_places = true,
-	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
-	.module = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
-	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
-	.names = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
-	.args = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
+	PROV_EVOLVING(DEP_ISA),
 	.row = tcp_rows,
 	.nrows = COUNT(tcp_rows),
 };

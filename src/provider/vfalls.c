@@ -345,7 +345,7 @@ const struct provider prov_vfalls = {
 	.name = "vfalls",
 	.help = "performance registers of UltraSPARC T2 Plus machines",
 	.model = "batoka",
-	SAMPLE_STABILITIES,
+	PROV_EVOLVING(DEP_PLATFORM),
 	.name_probe = vfalls_name,
 	.offer = vfalls_offer,
 	.why_none = vfalls_why_none,

@@ -52,11 +52,7 @@ const struct provider prov_vminfo = {
 	.help = "virtual memory: faults, pages read and written",
 	.is_long = true,
 	.has_places = true,
-	.provider = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
-	.module = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
-	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN },
-	.names = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
-	.args = { STAB_EVOLVING, STAB_EVOLVING, DEP_ISA },
+	PROV_EVOLVING(DEP_ISA),
 	.row = vminfo_rows,
 	.nrows = COUNT(vminfo_rows),
 };
