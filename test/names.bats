@@ -213,6 +213,10 @@ stores() { gave 'store`store_shelf' 2000 && gave 'store`store_drawer' 1000 && ga
     name=${name#*\`}
     [ $((0x$number)) -eq $((0x${is_at[${name%+*}]} + offset)) ] || { echo "$name $number"; return 1; }
   done <<<"$output"
+  # No address of this program has a time: nothing is said of what the kernel tells of times.
+  faults '' '@[arg2] = count(); } END { printa("%A\n", @);' "$BATS_TEST_TMPDIR/store"
+  [ "$(grep -c '^store`store_' <<<"$output")" -ge 3300 ]
+  [[ "$stderr" != *"does not tell"* ]]
 }
 
 @test "a stripped file has the variables of its debug file, and else those of no other" {

@@ -297,11 +297,18 @@ static void report_nameless(struct tally_trace *t, uint64_t n, const char *kind,
 			 "%llu user address%s without a name: %s", (unsigned long long)n, n == 1 ? "" : "es", why);
 }
 
+/* Whether user addresses have no generation that should have one: integers of keys never do. */
+static bool mappings_untold(const struct tally_trace *t)
+{
+	return t->eng && t->eng->k && t->prog->uses_user_symbols && !t->watched_ns &&
+	       (!k_tells_types() || image_map(t, IMG_GENERATIONS, 0) >= 0);
+}
+
 void mappings_report(struct tally_trace *t)
 {
 	if (!t->sym)
 		return;
-	if (t->eng && t->eng->k && t->prog->uses_user_symbols && !t->watched_ns)
+	if (mappings_untold(t))
 		trace_note(
 			t,
 			"user addresses have the names of what was mapped when they were looked up: this kernel does not tell when code is unmapped (that needs its BTF and the tracepoints of mmap_lock)");
