@@ -467,8 +467,8 @@ int d_source(struct d_unit *u, const char *name, const char *text, size_t len, s
 enum d_part { D_PART_PROVIDER = 1, D_PART_MODULE, D_PART_FUNCTION, D_PART_NAME };
 int d_source_part(struct d_unit *u, enum d_part part, const char *text, size_t len, struct err *e);
 
-/* Sets e to what is wrong with a source, in the form of d_source(): the text of a command line stands in it whole, or cut
- * where the reason needs the room.  Returns -code. */
+/* Sets e to what is wrong with a source, in the form of d_source(): the name, or the text of a command line, stands in it whole, or
+ * cut where the reason needs the room.  Returns -code. */
 int d_refuse_source(struct err *e, enum tally_err code, const char *name, const char *text, size_t len,
 		    const char *reason);
 

@@ -404,6 +404,16 @@ static void a_long_text_leaves_room_for_the_reason(void **state)
 	buf_free(&b);
 }
 
+static void a_long_name_of_a_script_stands_whole_in_its_message(void **state)
+{
+	char name[300], want[400];
+	(void)state;
+	memset(name, 'd', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	snprintf(want, sizeof(want), "failed to compile script %s: line 1: syntax error near \";\"", name);
+	assert_fails(name, "BEGIN { trace(; }", want);
+}
+
 static void the_reason_of_a_provider_is_handed_on(void **state)
 {
 	struct world w;
@@ -1033,6 +1043,7 @@ int main(void)
 		cmocka_unit_test(messages_have_the_form_of_dtrace),
 		cmocka_unit_test(tags_stand_before_the_place),
 		cmocka_unit_test(a_long_text_leaves_room_for_the_reason),
+		cmocka_unit_test(a_long_name_of_a_script_stands_whole_in_its_message),
 		cmocka_unit_test(the_reason_of_a_provider_is_handed_on),
 		cmocka_unit_test(options_take_effect_when_a_source_is_added),
 		cmocka_unit_test(sizes_are_read_before_types),

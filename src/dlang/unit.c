@@ -27,14 +27,14 @@ int d_nomem(struct d_unit *u)
 int d_refuse_source(struct err *e, enum tally_err code, const char *name, const char *text, size_t len,
 		    const char *reason)
 {
-	if (name != NULL)
-		return err_set(e, code, "failed to compile script %.100s: %s", name, reason);
-	/* The text of the command line is cut so that the reason is never lost. */
-	size_t fixed = sizeof("invalid probe specifier : ") + strlen(reason);
+	const char *form = name != NULL ? "failed to compile script" : "invalid probe specifier";
+	const char *what = name != NULL ? name : text;
+	size_t n = name != NULL ? strlen(name) : len, fixed = strlen(form) + sizeof(" : ") + strlen(reason);
+	/* What is refused is cut so that the reason is never lost. */
 	size_t room = sizeof(e->text) > fixed ? sizeof(e->text) - fixed : 0;
-	bool cut = len > room;
-	return err_set(e, code, "invalid probe specifier %.*s%s: %s", (int)(cut ? (room > 3 ? room - 3 : 0) : len),
-		       text, cut ? "..." : "", reason);
+	bool cut = n > room;
+	return err_set(e, code, "%s %.*s%s: %s", form, (int)(cut ? (room > 3 ? room - 3 : 0) : n), what,
+		       cut ? "..." : "", reason);
 }
 
 int d_fail(struct d_unit *u, uint32_t line, enum d_tag tag, const char *fmt, ...)
@@ -123,15 +123,18 @@ static int unit_finish(const struct d_unit *u, int rc)
 
 static int source_add(struct d_unit *u, const char *name, enum d_part part, const char *text, size_t len, struct err *e)
 {
-	const char *why = text_not_utf8(text, len);
+	const char *why = text_not_utf8(text, len), *called = name != NULL ? name : "of -n";
+	char reason[160];
 
 	u->err = e;
-	if (why != NULL)
-		return err_set(e, TALLY_ESYNTAX, "failed to compile script %.100s: line 1: %s",
-			       name != NULL ? name : "of -n", why);
-	if (len > D_SOURCE_MOST)
-		return err_set(e, TALLY_ESYNTAX, "failed to compile script %.100s: larger than %u MB",
-			       name != NULL ? name : "of -n", D_SOURCE_MOST >> 20);
+	if (why != NULL) {
+		snprintf(reason, sizeof(reason), "line 1: %s", why);
+		return d_refuse_source(e, TALLY_ESYNTAX, called, NULL, 0, reason);
+	}
+	if (len > D_SOURCE_MOST) {
+		snprintf(reason, sizeof(reason), "larger than %u MB", D_SOURCE_MOST >> 20);
+		return d_refuse_source(e, TALLY_ESYNTAX, called, NULL, 0, reason);
+	}
 	struct d_src s = {
 		.name = name != NULL ? arena_strdup(&u->arena, name) : NULL,
 		.text = arena_strndup(&u->arena, text, len),
