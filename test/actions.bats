@@ -25,6 +25,9 @@ leave 1" ]
   run --separate-stderr "$TALLY" trace -qn 'BEGIN { chill(1); exit(0); }'
   [ "$status" -eq 1 ]
   [[ "$stderr" == *"could not enable tracing: Destructive actions not allowed"*"-w allows them"* ]]
+  run --separate-stderr "$TALLY" trace -xerrtags -qn 'BEGIN { chill(1); exit(0); }'
+  [ "$status" -eq 1 ]
+  [[ "$stderr" == *"could not enable tracing: [D_DESTRUCTIVE] Destructive actions not allowed"* ]]
   run --separate-stderr "$TALLY" trace -wn 'BEGIN { chill(1); exit(0); }'
   [ "$status" -eq 0 ]
   [[ "$stderr" == *"allowing destructive actions"* ]]
@@ -82,13 +85,22 @@ leave 1" ]
   [ "$(grep -c '^ *\.\.\.$' <<<"$output")" -eq 1 ]
 }
 
+@test "what a kernel in lockdown mode refuses has its tag" {
+  needs_bpf
+  run "$TALLY" trace -wxerrtags -qn 'BEGIN { copyoutstr("a", 0, 1); exit(0); }'
+  [ "$status" -ne 0 ] || skip "this kernel is not locked down"
+  has "[D_VERIFIER] line 1: this kernel lets no program write the memory of a process"
+}
+
 @test "in the vm there is nobody to signal and no time to waste" {
   run --separate-stderr "$TALLY" trace --on=vm -wqn 'BEGIN { raise(SIGTERM); exit(0); }'
-  [ "$status" -eq 3 ]
-  [[ "$stderr" == *"line 1: a signal needs the kernel"* ]]
-  run --separate-stderr "$TALLY" trace --on=vm -wqn 'BEGIN { chill(1); exit(0); }'
-  [ "$status" -eq 3 ]
-  [[ "$stderr" == *"line 1: chill() needs the kernel"* ]]
+  [ "$status" -eq 1 ]
+  [[ "$stderr" == *"raise( ) needs the kernel: here is no process"* ]]
+  for action in 'chill(1)' 'raise(9)' 'stop()'; do
+    run --separate-stderr "$TALLY" trace --on=vm -xerrtags -wqn "BEGIN { $action; exit(0); }"
+    [ "$status" -eq 1 ]
+    [[ "$stderr" == *"[D_UNSUPPORTED] in action list: ${action%(*}( ) needs the kernel: here is no process and no time that passes"* ]]
+  done
 }
 
 @test "pcap() writes packets to the file of freopen(), as pcap(3) reads them, and shows them elsewhere" {

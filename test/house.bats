@@ -29,6 +29,15 @@ C
   "$BATS_TEST_TMPDIR/stranger"
 }
 
+@test "each tag that is told behind the compiler is named by a test, and each tag in a source is a row of the table" {
+  while read -r tag; do
+    grep -qF "[$tag]" test/*.bats || { echo "no test for $tag"; return 1; }
+  done < <(sed -n 's/^ERRTAG_BEHIND(\(D_[A-Z_]*\),.*/\1/p' src/dlang/errtag.def)
+  while read -r tag; do
+    grep -qE "^ERRTAG(_BEHIND)?\($tag," src/dlang/errtag.def || { echo "$tag is in no row"; return 1; }
+  done < <(grep -ohE '"\[?D_[A-Z_]+' src/{cmd,session,kernel,provider}/*.c | tr -d '"[' | sort -u)
+}
+
 @test "install puts the program, both libraries, headers, manual, completion, pages, licence and examples in place" {
   for f in bin/tally sbin/dtrace lib/libtally.a lib/libtally.so lib/libtally.so.0 lib/pkgconfig/tally.pc lib/tally/tally-qemu.so \
     include/tally/tally.h include/tally/error.h share/man/man1/tally.1 share/man/man1/tally-trace.1 share/man/man8/dtrace.8 \

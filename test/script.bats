@@ -537,6 +537,8 @@ EOF
   run vm -x bufsize=20 -n 'BEGIN { trace(1); trace(2); exit(0); }'
   [ "$status" -eq 1 ]
   has "could not enable tracing: Enabling exceeds size of buffer"
+  run vm -xerrtags -x bufsize=20 -n 'BEGIN { trace(1); trace(2); exit(0); }'
+  has "could not enable tracing: [D_LIMIT] Enabling exceeds size of buffer"
   has "the record of the clause at line 1 has 76 bytes with what stands around it, and bufsize is 20"
   run vm -x bufsize=59 -n 'BEGIN { exit(0); }'
   [ "$status" -eq 1 ]

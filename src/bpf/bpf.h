@@ -423,6 +423,7 @@ struct bpf_opts {
 	bool follow_forks; /* IMG_USER_*: what the process forked is meant, too; not with pid_ns */
 	bool pid_ns;       /* translate pid/tid through the namespace in img_ctl */
 	bool sums;         /* histograms keep the sum of their values, too */
+	bool errtags;      /* refusals carry their tag */
 	bool temporal;     /* records carry their time, so that those of several CPUs can be put in order */
 	bool by_kprobe; /* functions of the kernel are reached by kprobes, whose context is registers; else by fentry and fexit */
 };

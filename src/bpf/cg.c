@@ -470,7 +470,7 @@ static void check_maps(struct cg *g, const struct plan *pl)
 	if (n > MAPS_MOST && pl->to - pl->from > 1)
 		g->too_large = true;
 	else if (n > MAPS_MOST)
-		cg_fail(g, TALLY_ENOTSUP,
+		cg_fail(g, D_LIMIT,
 			"line %u: this clause of %s needs %u maps, the kernel allows %u: one for each aggregation "
 			"and each variable with a key, and four of our own",
 			pl->clause[pl->from]->line, g->probe->name, n, MAPS_MOST);
@@ -589,7 +589,7 @@ static void part_generate(struct cg *g, struct plan *pl)
 {
 	while (!clauses_generate(g, pl) && !g->failed) {
 		if (pl->to - pl->from <= 1) {
-			cg_fail(g, TALLY_ENOTSUP, D_CLAUSE_TOO_LARGE, pl->clause[pl->from]->line);
+			cg_fail(g, D_LIMIT, D_CLAUSE_TOO_LARGE, pl->clause[pl->from]->line);
 			return;
 		}
 		pl->to = pl->from + (pl->to - pl->from) / 2;
@@ -619,7 +619,7 @@ static void program_generate_parts(struct cg *g, struct plan *pl)
 		}
 	}
 	if (n > PARTS_MOST)
-		cg_fail(g, TALLY_ENOTSUP,
+		cg_fail(g, D_LIMIT,
 			"line %u: the clauses of %s are too large for the kernel together, from this one on: "
 			"%u parts, and it goes on %u times",
 			pl->clause[pl->nown - 1]->line, g->probe->name, n, PARTS_MOST - 1);

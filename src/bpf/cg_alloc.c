@@ -101,7 +101,7 @@ int cg_alloc(struct cg *g, const struct d_clause *c, struct cg_reg *reg, uint32_
 	if (rc == -TALLY_ENOMEM)
 		rc = cg_oom(g);
 	else if (rc < 0)
-		rc = cg_fail(g, TALLY_ENOTSUP,
+		rc = cg_fail(g, D_LIMIT,
 			     "line %u: this clause has too many values alive at once: "
 			     "assign parts of its expressions to variables first",
 			     c->line);
@@ -295,7 +295,7 @@ static int scratch_refuse(struct cg *g, const struct d_clause *c, const struct r
 			at += (size_t)snprintf(words + at, sizeof(words) - at, ", %u for %s", part[i].bytes,
 					       part[i].what);
 	return cg_fail(
-		g, TALLY_ENOTSUP,
+		g, D_LIMIT,
 		"line %u: this clause needs %u bytes of scratch memory, and the kernel allows %u: %u for its own "
 		"strings, keys and records%s: lower strsize%s, or divide the clause%s",
 		c->line, r->heap + slack, SCRATCH_MOST - 8, r->own, words, frames ? " or the number of frames" : "",

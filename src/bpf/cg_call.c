@@ -268,13 +268,13 @@ void cg_row_table(struct cg *g, const struct d_clause *const *clause, uint32_t n
 	uint8_t *table;
 
 	if (cg_is_call(g) ? !g->o->arch->calls : !g->o->arch->regs) {
-		cg_fail(g, TALLY_ENOTSUP, "how programs of this machine call %s is not known",
+		cg_fail(g, D_UNSUPPORTED, "how programs of this machine call %s is not known",
 			cg_is_call(g) ? "the kernel" : "functions");
 		return;
 	}
 	row_plan(g, clause, n);
 	if ((uint64_t)g->row.most * g->row.bytes > TABLE_MOST) {
-		cg_fail(g, TALLY_ENOTSUP, "%u probes of one kind are too many: name fewer functions", g->row.most);
+		cg_fail(g, D_LIMIT, "%u probes of one kind are too many: name fewer functions", g->row.most);
 		return;
 	}
 	table = g->failed ? NULL : arena_alloc(&g->img->arena, (size_t)(g->row.n + 1) * g->row.bytes);
@@ -342,7 +342,7 @@ void cg_call_only(struct cg *g, const struct bpf_point *p, uint32_t out)
 	uint32_t good = cg_label(g);
 
 	if (!calls || !row) {
-		cg_fail(g, TALLY_ENOTSUP, "how programs of this machine call the kernel is not known");
+		cg_fail(g, D_UNSUPPORTED, "how programs of this machine call the kernel is not known");
 		return;
 	}
 	call_number(g, p->call_args, out);

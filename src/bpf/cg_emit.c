@@ -11,18 +11,20 @@
 
 int cg_oom(struct cg *g)
 {
-	return cg_fail(g, TALLY_ENOMEM, "%s", tally_strerror(TALLY_ENOMEM));
+	g->failed = true;
+	return err_oom(g->e);
 }
 
-int cg_fail(struct cg *g, enum tally_err code, const char *fmt, ...)
+int cg_fail(struct cg *g, enum d_tag tag, const char *fmt, ...)
 {
+	char words[400];
 	va_list ap;
 
 	g->failed = true;
 	va_start(ap, fmt);
-	(void)err_setv(g->e, code, fmt, ap);
+	vsnprintf(words, sizeof(words), fmt, ap);
 	va_end(ap);
-	return -(int)code;
+	return err_set(g->e, TALLY_ENOTSUP, "%s%s", d_mark(g->o->errtags, tag), words);
 }
 
 void cg_ins(struct cg *g, struct bpf_ins i)

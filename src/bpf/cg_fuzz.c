@@ -46,6 +46,7 @@ static void compile_for(const uint8_t *data, size_t n, const struct bpf_arch *ar
 	const struct d_env env = { .probes = probes,
 				   .dlibrary = fuzz_library,
 				   .ktypes = ktypes,
+				   .no_process = arch == &bpf_arch_vm,
 				   .strsize = 64,
 				   .scratchsize = 256,
 				   .stackframes = 5,

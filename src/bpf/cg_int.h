@@ -132,11 +132,11 @@ void cg_call(struct cg *g, uint32_t label);                     /* a function of
 void cg_func(struct cg *g, uint8_t reg, uint32_t label);        /* reg = its address */
 void cg_patch(struct cg *g);                                    /* all labels are placed */
 int cg_oom(struct cg *g);
-int cg_fail(struct cg *g, enum tally_err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
-uint8_t cg_use(struct cg *g, ir_reg v, uint8_t tmp); /* a machine register that holds v */
-uint8_t cg_def(struct cg *g, ir_reg v, uint8_t tmp); /* where to compute v ... */
-void cg_done(struct cg *g, ir_reg v, uint8_t reg);   /* ... and that it is there now */
-bool cg_small(struct cg *g, ir_reg v, int64_t *imm); /* v is a constant of 32 bits */
+int cg_fail(struct cg *g, enum d_tag tag, const char *fmt, ...) PRINTF_LIKE(3, 4); /* -TALLY_ENOTSUP */
+uint8_t cg_use(struct cg *g, ir_reg v, uint8_t tmp);                               /* a machine register that holds v */
+uint8_t cg_def(struct cg *g, ir_reg v, uint8_t tmp);                               /* where to compute v ... */
+void cg_done(struct cg *g, ir_reg v, uint8_t reg);                                 /* ... and that it is there now */
+bool cg_small(struct cg *g, ir_reg v, int64_t *imm);                               /* v is a constant of 32 bits */
 struct cg_at {
 	uint8_t base;
 	int32_t off;

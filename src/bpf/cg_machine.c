@@ -3,7 +3,7 @@
  *
  * A program can't sleep, so chill() reads the clock until the time has come, in a callback of bpf_loop(), which ends
  * after a fixed number of turns whatever the clock shows. A signal goes to the process that fires the probe, as soon
- * as it may be sent. The vm has no process, and its clock stands still during a firing, so both are refused there.
+ * as it may be sent. The vm has no process, and its clock stands still during a firing: there the compiler has refused both.
  */
 #include "bpf/cg_int.h"
 
@@ -11,20 +11,11 @@
 #define CHILL_TURNS (1 << 23) /* what the kernel grants a loop */
 #define CHILL_READS 8         /* of the clock in each turn, 10 ns or more each */
 
-static bool needs_kernel(struct cg *g, const char *what)
-{
-	if (g->o->arch == &bpf_arch_vm)
-		cg_fail(g, TALLY_ENOTSUP, "line %u: %s needs the kernel: here is no process and no time that passes",
-			g->line, what);
-	return !g->failed;
-}
-
 void cg_chill(struct cg *g, const struct ir_ins *i)
 {
 	uint32_t fine = cg_label(g);
 
-	if (!needs_kernel(g, "chill()"))
-		return;
+	assert(g->o->arch != &bpf_arch_vm);
 	if (g->chill_loop == NO_LABEL)
 		g->chill_loop = cg_label(g);
 	cg_mov(g, R1, cg_use(g, i->a, R1));
@@ -66,8 +57,7 @@ void cg_chill_function(struct cg *g)
 
 void cg_signal(struct cg *g, const struct ir_ins *i)
 {
-	if (!needs_kernel(g, "a signal"))
-		return;
+	assert(g->o->arch != &bpf_arch_vm);
 	cg_mov(g, R1, cg_use(g, i->a, R1));
 	cg_ins(g, I_CALL(send_signal));
 }

@@ -611,7 +611,7 @@ static void op_builtin(struct cg *g, const struct ir_ins *i)
 static bool has_record(struct cg *g)
 {
 	if (g->probe->cls != IMG_RECORD || g->in_error)
-		cg_fail(g, TALLY_ENOTSUP, "line %u: args[] needs a probe that fires for records", g->line);
+		cg_fail(g, D_UNSUPPORTED, "line %u: args[] needs a probe that fires for records", g->line);
 	return !g->failed;
 }
 

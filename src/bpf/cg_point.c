@@ -202,7 +202,7 @@ void cg_point_begin(struct cg *g, uint32_t out, bool whole)
 	const struct bpf_point *p = cg_point(g);
 
 	if (p->at && !g->o->arch->regs) {
-		cg_fail(g, TALLY_ENOTSUP, "how functions of this machine are called is not known");
+		cg_fail(g, D_UNSUPPORTED, "how functions of this machine are called is not known");
 		return;
 	}
 	if (p->in_call)

@@ -127,7 +127,7 @@ void cg_get_stack(struct cg *g, bool user)
 		return;
 	}
 	if (user)
-		cg_fail(g, TALLY_ENOTSUP,
+		cg_fail(g, D_UNSUPPORTED,
 			"line %u: %s:::%s is about a thread whose memory the kernel has not switched to yet, so its user "
 			"stack can't be walked: take it where the thread goes (off-cpu)",
 			g->line, g->probe->prov, g->probe->name);

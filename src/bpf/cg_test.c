@@ -106,7 +106,8 @@ static int open_run(struct run *r, const char *src, struct err *e)
 			      .stack_entries = 64,
 			      .ustackframes = 20,
 			      .stackframes = 20,
-			      .generations = true };
+			      .generations = true,
+			      .errtags = true };
 	struct err why = { 0 };
 	int rc;
 
@@ -923,7 +924,8 @@ static void a_clause_that_is_too_large_is_refused_with_its_line(void **state)
 		buf_printf(&src, "z += x / (y + %u);\n", i);
 	buf_puts(&src, "}");
 	assert_int_equal(open_run(&r, src.p, &e), -TALLY_ENOTSUP);
-	assert_string_equal(e.text, "line 3: this clause is too large for the kernel: divide it into several");
+	assert_string_equal(e.text,
+			    "[D_LIMIT] line 3: this clause is too large for the kernel: divide it into several");
 	close_run(&r);
 	buf_free(&src);
 }

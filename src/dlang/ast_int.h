@@ -207,17 +207,18 @@ enum n_scope { SCOPE_NONE, SCOPE_THIS, SCOPE_SELF };
 #define D_MAX_TREE 512
 
 struct d_node {
-	uint8_t kind;            /* enum n_kind */
-	uint8_t op;              /* enum n_op */
-	uint8_t scope;           /* N_IDENT: enum n_scope */
-	bool pre;                /* N_INCDEC */
-	bool constant;           /* N_CAST: of a constant, or else what str names is not used as it may be */
-	bool implied;            /* N_CAST: nobody wrote it; it is not there when the types are the same */
+	uint8_t kind;  /* enum n_kind */
+	uint8_t op;    /* enum n_op */
+	uint8_t scope; /* N_IDENT: enum n_scope */
+	bool pre;      /* N_INCDEC */
+	bool constant; /* N_CAST: of a constant, or else what str names is not used as it may be */
+	bool implied; /* N_CAST: nobody wrote it; it is not there when the types are the same. N_COMMA alike, of a constant */
 	bool measured;           /* N_IDENT: the operand of sizeof, where a type may stand, too */
 	uint8_t bit, bits, unit; /* N_MEMBER */
 	uint8_t call;            /* N_CALL after bind: enum d_call */
 	uint16_t depth;          /* of the tree below: at most D_MAX_TREE */
 	uint32_t line;
+	uint32_t key;                /* N_CAST: which argument of the inline that str names, from 1; 0: of none */
 	uint32_t offset;             /* N_MEMBER */
 	const struct d_type *type;   /* NULL until the type pass, but for N_CAST */
 	const struct d_type *opty;   /* N_ASSIGN */
@@ -368,13 +369,6 @@ struct d_clausenode {
 
 /* ---- the unit -------------------------------------------------------------- */
 
-enum d_tag {
-#define ERRTAG(tag, text) tag,
-#include "errtag.def"
-#undef ERRTAG
-	D_NTAGS,
-};
-
 struct d_src {
 	const char *name; /* NULL: text of the command line */
 	const char *text;
@@ -412,6 +406,7 @@ struct d_unit {
 	struct map inlines, libraries; /* by name; by number, those that were parsed */
 	struct d_translator *translators;
 	struct d_defined *defined;
+	const struct d_defined *defined_before; /* those of the definitions before the one in work */
 	struct d_about *abouts;
 	bool in_library;               /* what is parsed is a library's */
 	uint32_t expansions;           /* of definitions within definitions, at the moment */

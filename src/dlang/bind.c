@@ -452,7 +452,7 @@ static int too_many_keys(struct d_unit *u, const struct d_node *n, const struct 
 	if (u->why != NULL)
 		err_set(u->why, TALLY_EINVAL, "line %u: %.60s[ ] has %u keys, and -x tregs=%u allows %u", n->line,
 			s->name, n->narg, most, most);
-	return d_fail(u, 0, D_NTAGS, "Insufficient tuple registers to generate code");
+	return d_fail(u, 0, D_LIMIT, "Insufficient tuple registers to generate code");
 }
 
 /* name[...] of a name that isn't known yet, or is known as an associative array */

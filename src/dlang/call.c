@@ -539,6 +539,15 @@ static int cook_impossible_action(struct d_unit *u, const struct d_node *n)
 			       d_calls[n->call].name);
 }
 
+static int cook_machine_action(struct d_unit *u, struct d_stmt *s, struct d_node *n)
+{
+	if (u->env.no_process)
+		return d_fail(u, n->line, D_UNSUPPORTED,
+			      "%s( ) needs the kernel: here is no process and no time that passes",
+			      d_calls[n->call].name);
+	return cook_plain_action(u, s, n);
+}
+
 static int cook_action(struct d_unit *u, struct d_stmt *s)
 {
 	struct d_node *n = s->expr;
@@ -573,6 +582,10 @@ static int cook_action(struct d_unit *u, struct d_stmt *s)
 	case ACT_BREAKPOINT:
 	case ACT_PANIC:
 		return cook_impossible_action(u, n);
+	case ACT_CHILL:
+	case ACT_RAISE:
+	case ACT_STOP:
+		return cook_machine_action(u, s, n);
 	case ACT_CLEAR:
 	case ACT_TRUNC:
 	case ACT_NORMALIZE:

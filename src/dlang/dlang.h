@@ -350,6 +350,15 @@ extern const struct d_args d_args_any;
 /* A variable has no more keys unless its user raises that (-x tregs). */
 #define D_KEYS_MOST 8
 
+/* Error tags: rows of errtag.def. */
+enum d_tag {
+#define ERRTAG(tag, text) tag,
+#include "dlang/errtag.def"
+#undef ERRTAG
+	D_NTAGS,
+};
+const char *d_mark(bool errtags, enum d_tag tag); /* "[D_SYNTAX] ", which stands before the line; "" without errtags */
+
 /* A format with its line: said by the compiler of what no kernel would take, and by the code generator. */
 #define D_CLAUSE_TOO_LARGE "line %u: this clause is too large for the kernel: divide it into several"
 
@@ -447,7 +456,7 @@ struct d_env {
 	bool no_program_ok; /* -xempty: a source without any program is fine */
 	bool pspec;         /* -xpspec: at the outer level a word with a * is a description, whatever it begins with */
 	bool errtags;       /* -xerrtags: messages carry [D_...] */
-	bool no_process;    /* there is no process whose memory could be read: the vm */
+	bool no_process;    /* there is no process, and the clock stands still: the vm */
 	bool defaultargs;   /* -xdefaultargs: unset $1 is 0 or "" */
 	bool parse_only;    /* stop after `parse` */
 	const char *dump;   /* name of a pass: its result is printed to dump_to */
@@ -481,7 +490,5 @@ void ir_print(const struct d_program *p, struct buf *to);
 /* Proves IR well formed: operands in range, labels forward and placed once, registers written
  * before read on every path, objects and offsets in bounds.  Returns 0 or -TALLY_EINVAL. */
 int ir_check(const struct d_program *p, struct err *e);
-
-/* Error tags: rows of errtag.def. */
 
 #endif

@@ -225,10 +225,17 @@ static void blanks_to_one(const char *from, char *to, size_t room)
 	to[n] = '\0';
 }
 
-/* "3: D_TAG words", or "3: untagged words" of a message that has no tag. */
+/* err.D_TAG.what.d */
+static bool tag_of_name(const char *name, const char *tag)
+{
+	const size_t n = strlen(tag);
+	return strncmp(name, "err.", 4) == 0 && strncmp(name + 4, tag, n) == 0 && name[4 + n] == '.';
+}
+
+/* "3: D_TAG words"; line 0: words that name none. */
 static bool check_error(const struct world *w, const char *name, const char *text)
 {
-	char tag[64], want[512], part[1024], got[1024];
+	char tag[64], want[512], place[32], part[1024], got[1024];
 	unsigned line;
 	size_t n;
 	const char *p = expectation(&text, "expect-error", &n);
@@ -236,11 +243,11 @@ static bool check_error(const struct world *w, const char *name, const char *tex
 	snprintf(want, sizeof(want), "%.*s", (int)n, p);
 	assert_int_equal(sscanf(want, "%u: %63s", &line, tag), 2);
 	const char *words = strstr(want, tag) + strlen(tag) + 1;
-	bool tagged = strcmp(tag, "untagged") != 0;
-	snprintf(part, sizeof(part), "failed to compile script %s: %s%s%sline %u: %s", name, tagged ? "[" : "",
-		 tagged ? tag : "", tagged ? "] " : "", line, words);
+	snprintf(place, sizeof(place), "line %u: ", line);
+	snprintf(part, sizeof(part), "failed to compile script %s: [%s] %s%s", name, tag, line != 0 ? place : "",
+		 words);
 	blanks_to_one(w->e.text, got, sizeof(got));
-	return strncmp(got, part, strlen(part)) == 0 && strstr(name, tag) != NULL;
+	return strncmp(got, part, strlen(part)) == 0 && tag_of_name(name, tag);
 }
 
 static bool check_types(const struct world *w, const char *text)
@@ -310,6 +317,7 @@ static void goldens_compile_or_fail_as_they_say(void **state)
 
 static const char *const tags[] = {
 #define ERRTAG(tag, text) #tag,
+#define ERRTAG_BEHIND(tag, text)
 #include "dlang/errtag.def"
 #undef ERRTAG
 };

@@ -446,5 +446,7 @@ int d_lower(struct d_unit *u)
 	mem_free(l.ins);
 	if (rc == 0)
 		return 0;
-	return l.too_large ? err_set(u->err, TALLY_ENOTSUP, D_CLAUSE_TOO_LARGE, l.too_large) : d_nomem(u);
+	return l.too_large ? err_set(u->err, TALLY_ENOTSUP, "%s" D_CLAUSE_TOO_LARGE, d_mark(u->env.errtags, D_LIMIT),
+				     l.too_large) :
+			     d_nomem(u);
 }

@@ -11,13 +11,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const tags[] = {
-#define ERRTAG(tag, text) #tag,
+/* ---- messages ------------------------------------------------------------ */
+
+const char *d_mark(bool errtags, enum d_tag tag)
+{
+	static const char *const marks[] = {
+#define ERRTAG(tag, text) "[" #tag "] ",
 #include "dlang/errtag.def"
 #undef ERRTAG
-};
-
-/* ---- messages ------------------------------------------------------------ */
+	};
+	return errtags ? marks[tag] : "";
+}
 
 int d_nomem(struct d_unit *u)
 {
@@ -40,13 +44,12 @@ int d_refuse_source(struct err *e, enum tally_err code, const char *name, const 
 int d_fail(struct d_unit *u, uint32_t line, enum d_tag tag, const char *fmt, ...)
 {
 	const struct d_src *from = &u->src[u->cur_source], *s = from->is_library ? &u->src[0] : from;
-	char words[400], where[200] = "", mark[48] = "", reason[sizeof(words) + sizeof(where) + sizeof(mark)];
+	const char *mark = d_mark(u->env.errtags, tag);
+	char words[400], where[200] = "", reason[sizeof(words) + sizeof(where) + 48];
 	va_list ap;
 	va_start(ap, fmt);
 	vsnprintf(words, sizeof(words), fmt, ap);
 	va_end(ap);
-	if (u->env.errtags && tag != D_NTAGS)
-		snprintf(mark, sizeof(mark), "[%s] ", tags[tag]);
 	const char *file = from->is_library ? from->name : line != 0 ? u->header : NULL;
 	if (file != NULL)
 		snprintf(where, sizeof(where), "\"%.100s\", line %u: ", file, line);

@@ -232,7 +232,7 @@ static int refuse_argument(struct tally_trace *t, uint32_t i)
 		err_set(&t->why, TALLY_ESYNTAX, "predicate and actions belong to the argument before: '%s %s'",
 			last->label, t->arg[i]);
 	buf_printf(&reason, "%sextraneous argument '%s' ($%u is not referenced)",
-		   t->opt.v[OPT_errtags] ? "[D_MACRO_UNUSED] " : "", t->arg[i], i);
+		   d_mark(t->opt.v[OPT_errtags], D_MACRO_UNUSED), t->arg[i], i);
 	rc = reason.failed ? trace_nomem(t) :
 			     d_refuse_source(&t->err, TALLY_ESYNTAX, first->name, first->text, first->n, reason.p);
 	buf_free(&reason);
@@ -548,6 +548,7 @@ int compile_image(struct tally_trace *t)
 		.cpu = (uint32_t)t->opt.v[OPT_cpu],
 		.follow_forks = t->opt.v[OPT_followforks],
 		.sums = t->o.flags & TALLY_TRACE_SUMS,
+		.errtags = t->opt.v[OPT_errtags],
 		.temporal = t->kind == &engine_kernel && t->opt.v[OPT_temporal],
 		.pid_ns = t->kind == &engine_kernel && k_in_pidns(&dev, &ino),
 	};
@@ -575,8 +576,8 @@ int compile_image(struct tally_trace *t)
 	if (functions > FUNCTIONS_MOST) {
 		mem_free(p);
 		return trace_fail(t, TALLY_ENOTSUP,
-				  "%u probes at functions of the kernel are too many, %u are not: name fewer",
-				  functions, FUNCTIONS_MOST);
+				  "%s%u probes at functions of the kernel are too many, %u are not: name fewer",
+				  d_mark(t->opt.v[OPT_errtags], D_LIMIT), functions, FUNCTIONS_MOST);
 	}
 	if (functions)
 		o.by_kprobe = probes_functions(t->probes, NULL) == K_FUNCTIONS_KPROBE;

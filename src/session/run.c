@@ -59,13 +59,17 @@ static int open_engine(struct tally_trace *t)
 	struct img_ctl ctl = { .wall_offset_ns = k_wall_offset_ns() };
 	struct buf log = { 0 };
 	const struct k_run_opts o = { .stop = t->o.stop, .log = t->opt.v[OPT_bpflog] ? &log : NULL };
+	struct err e = { 0 };
 	int rc;
 
 	if (t->kind == &engine_kernel)
 		(void)k_in_pidns(&ctl.pidns_dev, &ctl.pidns_ino);
-	rc = t->kind->open(&t->eng, t->img, &ctl, &o, &t->err);
+	rc = t->kind->open(&t->eng, t->img, &ctl, &o, &e);
 	tell_verifier(t, &log);
-	return rc < 0 ? trace_fail(t, -rc, "%s", tally_strerror(rc)) : 0;
+	return rc < 0 ?
+		       trace_fail(t, -rc, "%s%s", rc == -TALLY_EVERIFY ? d_mark(t->opt.v[OPT_errtags], D_VERIFIER) : "",
+				  e.code ? e.text : tally_strerror(rc)) :
+		       0;
 }
 
 /* Hardware counters are taken by lease: counting of whole CPUs and D exclude each other, and counting of processes yields
@@ -434,7 +438,9 @@ static int check_buffer(struct tally_trace *t)
 				"the record of the clause at line %u has %u bytes with what stands around it, and bufsize is %llu",
 				t->prog->clause[c].line, t->prog->clause[c].record_size + RECORD_AROUND,
 				(unsigned long long)t->opt.v[OPT_bufsize]);
-			return trace_fail(t, TALLY_EINVAL, "could not enable tracing: Enabling exceeds size of buffer");
+			return trace_fail(t, TALLY_EINVAL,
+					  "could not enable tracing: %sEnabling exceeds size of buffer",
+					  d_mark(t->opt.v[OPT_errtags], D_LIMIT));
 		}
 	return 0;
 }
@@ -446,7 +452,8 @@ static int check_destructive(struct tally_trace *t)
 		return 0;
 	if (!(t->o.flags & TALLY_TRACE_COMPAT))
 		err_set(&t->why, TALLY_EINVAL, "the program has actions that change the system: -w allows them");
-	return trace_fail(t, TALLY_EINVAL, "could not enable tracing: Destructive actions not allowed");
+	return trace_fail(t, TALLY_EINVAL, "could not enable tracing: %sDestructive actions not allowed",
+			  d_mark(t->opt.v[OPT_errtags], D_DESTRUCTIVE));
 }
 
 void run_take_options(struct tally_trace *t)
