@@ -52,7 +52,7 @@ uint64_t builtin_elements(const char *name)
 	return b != NULL && b->cls == BC_LIBRARY ? strtoull(b->type, NULL, 10) : 0;
 }
 
-static enum d_call call_find(const char *name)
+enum d_call call_find(const char *name)
 {
 	for (unsigned i = 1; i < CALL_N; i++)
 		if (strcmp(d_calls[i].name, name) == 0)
@@ -486,12 +486,13 @@ static int bind_args(struct d_unit *u, struct d_node *n)
 static int bind_index(struct d_unit *u, struct d_node *n)
 {
 	struct d_node *a = n->a;
+	struct d_inline *d = NULL;
+	int rc;
 	if (is_args(a))
 		return bind_args_index(u, n);
 	if (a->kind == N_IDENT && a->scope == SCOPE_NONE) {
 		const struct builtin *b = builtin_find(a->str);
-		struct d_inline *d = inline_find(u, a->str);
-		int rc;
+		d = inline_find(u, a->str);
 		if (d == NULL && ((b != NULL && b->cls == BC_LIBRARY) || (b == NULL && u->env.own_libraries)) &&
 		    sym_get(u, SYM_GLOBAL, a->str, 0, false) == NULL) {
 			if ((rc = library_need(u, a->str)) < 0)
@@ -501,10 +502,9 @@ static int bind_index(struct d_unit *u, struct d_node *n)
 		if (d != NULL && d->params.n != 0)
 			return (rc = bind_args(u, n)) < 0 ? rc : inline_expand(u, n, d);
 	}
-	bool name =
-		a->kind == N_IDENT && !(a->scope == SCOPE_NONE &&
-					(is_builtin(a->str) || map_get(&u->consts, a->str, strlen(a->str)) != NULL));
-	int rc;
+	bool name = a->kind == N_IDENT && d == NULL &&
+		    !(a->scope == SCOPE_NONE &&
+		      (is_builtin(a->str) || map_get(&u->consts, a->str, strlen(a->str)) != NULL));
 	if (name) {
 		struct d_sym *s = sym_get(u, scope_kinds[a->scope], a->str, a->line, false);
 		bool fresh = s == NULL;
@@ -704,8 +704,7 @@ static int bind_statement(struct d_unit *u, struct d_stmt *s)
 	return rc;
 }
 
-/* Whether an arm of a conditional expression is an action, which is no expression and has no value. */
-static bool bind_is_action(const struct d_node *n)
+bool bind_is_action(const struct d_node *n)
 {
 	uint32_t call = n->kind == N_CALL ? call_find(n->str) : CALL_NONE;
 

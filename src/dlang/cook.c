@@ -631,7 +631,7 @@ static int cast_to_string(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np, *a = n->a;
 	if (!ty_is_scalar(a->type) && !ty_is_strcompat(a->type)) {
-		if (n->str != NULL)
+		if (n->str != NULL && n->key == 0)
 			return d_fail(u, n->line, D_STRINGOF_TYPE, "cannot apply stringof to a value of type %s",
 				      type_name(u, a->type));
 		return d_fail(u, n->line, D_CAST_INVAL, "invalid cast expression: \"%s\" to \"string\"",
@@ -641,15 +641,16 @@ static int cast_to_string(struct d_unit *u, struct d_node **np)
 	return to_string(u, np);
 }
 
-static int cook_cast(struct d_unit *u, struct d_node **np)
+/* A string stays one where an inline has a char *: nothing of it lies in memory. */
+static bool is_text_argument(const struct d_node *n)
 {
-	struct d_node *n = *np;
-	if (n->str != NULL && !n->constant && call_is_void(n->a))
-		return d_fail(u, n->line, D_STRINGOF_TYPE, "cannot apply stringof to a value of type void");
-	if (ty_is_sou(n->type) && call_is_void(n->a))
-		return d_fail(u, n->line, D_CAST_INVAL, "invalid cast expression: \"void\" to \"%s\"",
-			      type_name(u, n->type));
-	int rc = cook_value(u, &n->a);
+	return n->key != 0 && n->type->kind == TY_PTR && ty_is_strcompat(n->type) && n->a->type->kind == TY_STRING;
+}
+
+/* The argument of an inline, as a key of an associative array. */
+static int cook_inline_argument(struct d_unit *u, struct d_node *n)
+{
+	int rc = ty_is_char_array(n->a->type) ? to_string(u, &n->a) : decay(u, &n->a);
 	if (rc < 0)
 		return rc;
 	if (n->constant && n->a->kind != N_INT)
@@ -660,6 +661,30 @@ static int cook_cast(struct d_unit *u, struct d_node **np)
 	if (n->constant && (uint64_t)n->a->ival >= builtin_elements(n->str))
 		return d_fail(u, n->line, D_REGS_IDX, "index %lld is out of range for array %s", (long long)n->a->ival,
 			      n->str);
+	if (!types_same(n->type, n->a->type) && !assignable(n->type, n->a) && !is_text_argument(n))
+		return d_fail(u, n->line, D_PROTO_ARG,
+			      "%s[ ] key #%u is incompatible with prototype:\n\tprototype: %s\n\t      key: %s", n->str,
+			      n->key, type_name(u, n->type), type_name(u, n->a->type));
+	return 0;
+}
+
+static int cook_cast(struct d_unit *u, struct d_node **np)
+{
+	struct d_node *n = *np;
+	if (n->str != NULL && n->key == 0 && call_is_void(n->a))
+		return d_fail(u, n->line, D_STRINGOF_TYPE, "cannot apply stringof to a value of type void");
+	if (ty_is_sou(n->type) && call_is_void(n->a))
+		return d_fail(u, n->line, D_CAST_INVAL, "invalid cast expression: \"void\" to \"%s\"",
+			      type_name(u, n->type));
+	int rc = cook_value(u, &n->a);
+	if (rc < 0)
+		return rc;
+	if (n->key != 0 && (rc = cook_inline_argument(u, n)) < 0)
+		return rc;
+	if (is_text_argument(n)) {
+		*np = n->a;
+		return 0;
+	}
 	if (n->type->kind == TY_STRING)
 		return cast_to_string(u, np);
 	if (n->type->kind == TY_VOID)
@@ -750,6 +775,8 @@ static int cook_cond(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
 	int rc;
+	if (bind_is_action(n->b) || bind_is_action(n->c))
+		return d_fail(u, n->line, D_OP_ACT, "action cannot be used in a conditional context");
 	if ((rc = cook_value(u, &n->a)) < 0 || (rc = cook_value(u, &n->b)) < 0 || (rc = cook_value(u, &n->c)) < 0)
 		return rc;
 	if (!ty_is_scalar(n->a->type))
@@ -812,6 +839,8 @@ int cook(struct d_unit *u, struct d_node **np)
 		if ((rc = cook_value(u, &n->a)) < 0 || (rc = cook_value(u, &n->b)) < 0)
 			return rc;
 		n->type = n->b->type;
+		if (n->implied && (n->a->kind == N_INT || n->a->kind == N_STR))
+			*np = n->b;
 		return 0;
 	case N_CAST:
 		return cook_cast(u, np);

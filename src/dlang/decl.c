@@ -552,12 +552,21 @@ static const struct d_type *decl_resolve(struct parser *ps, const struct specs *
 {
 	unsigned sign = sp->nsigned + sp->nunsigned, length = sp->nlong + sp->nshort;
 	bool integer = sp->type == NULL && (sp->word == 0 || sp->word == T_int || sp->word == T_char);
+	if (length != 0 && sp->word == T_char) {
+		d_fail(ps->u, ps->tok.line, D_DECL_CHARATTR,
+		       "invalid type declaration: short and long may not be used with char type");
+		return NULL;
+	}
+	if (sign + length != 0 && sp->word == T_void) {
+		d_fail(ps->u, ps->tok.line, D_DECL_VOIDATTR,
+		       "invalid type declaration: attributes may not be used with void type");
+		return NULL;
+	}
 	if (sign != 0 && !integer) {
 		d_fail(ps->u, ps->tok.line, D_DECL_SIGNINT, "signed and unsigned may only be used with integer type");
 		return NULL;
 	}
-	if (length != 0 && (!integer || sp->word == T_char) &&
-	    !(sp->word == T_double && sp->nlong == 1 && !sp->nshort)) {
+	if (length != 0 && !integer && !(sp->word == T_double && sp->nlong == 1 && !sp->nshort)) {
 		d_fail(ps->u, ps->tok.line, D_DECL_LONGINT,
 		       "long and short may only be used with integer type, "
 		       "long with double");
@@ -603,10 +612,17 @@ static int params_add(struct parser *ps, struct d_params *p, const char *name, c
 	return D_PUSH(ps->u, p->type, p->n, p->cap, t);
 }
 
+static int decl_refuse_ellipsis(struct parser *ps, const char *kind)
+{
+	return d_fail(ps->u, ps->tok.line, D_DECL_PROTO_VARARGS,
+		      "%s prototype may not use a variable-length argument list", kind);
+}
+
 /* ( parameters ): D never calls such a function, so whoever wants none of them passes NULL. */
 static const struct d_type *decl_prototype(struct parser *ps, const struct d_type *result, struct d_params *params)
 {
 	const bool outer_open = ps->open_array, outer_prototype = ps->in_prototype;
+	const char *const kind = params != NULL ? "probe" : "function";
 	struct d_type *t = type_new(ps->u, TY_FUNC);
 	int rc = t == NULL ? -TALLY_ENOMEM : expect(ps, T_LPAREN);
 	for (unsigned i = 0; rc == 0 && !at(ps, T_RPAREN); i++) {
@@ -614,7 +630,7 @@ static const struct d_type *decl_prototype(struct parser *ps, const struct d_typ
 		if (i > 0 && (rc = expect(ps, T_COMMA)) < 0)
 			break;
 		if (at(ps, T_ELLIPSIS)) {
-			rc = lex_next(ps);
+			rc = params != NULL ? decl_refuse_ellipsis(ps, kind) : lex_next(ps);
 			break;
 		}
 		ps->open_array = ps->in_prototype = true;
@@ -628,6 +644,10 @@ static const struct d_type *decl_prototype(struct parser *ps, const struct d_typ
 				    name);
 		else if (p->kind == TY_VOID && (i > 0 || !at(ps, T_RPAREN)))
 			rc = d_fail(ps->u, ps->tok.line, D_DECL_PROTO_VOID, "void must be the sole parameter");
+		else if (p->kind == TY_ASSOC)
+			rc = d_fail(ps->u, ps->tok.line, D_DECL_PROTO_TYPE,
+				    "%s prototype may not use parameter of type dynamic variable: %s, parameter #%u",
+				    kind, name != NULL ? name : "(anonymous)", i + 1);
 		else if (p->kind != TY_VOID && params != NULL)
 			rc = params_add(ps, params, name, p);
 	}
@@ -642,6 +662,21 @@ bool parse_prototype(struct parser *ps, struct d_params *params)
 	return decl_prototype(ps, ps->u->base[B_VOID], params) != NULL;
 }
 
+/* A parameter of an inline has a name of its own. */
+static int inline_parameter_check(struct parser *ps, const char *name)
+{
+	const struct d_params *p = ps->params;
+	if (name == NULL)
+		return d_fail(ps->u, ps->tok.line, D_DECL_PROTO_NAME,
+			      "parameter declaration requires a name: parameter #%u", p->n + 1);
+	for (uint32_t i = 0; i < p->n; i++)
+		if (strcmp(p->name[i], name) == 0)
+			return d_fail(ps->u, ps->tok.line, D_DECL_PROTO_FORM,
+				      "parameter is already declared in array prototype: %s, parameter #%u", name,
+				      p->n + 1);
+	return 0;
+}
+
 /* [ type, type name ... ] of an associative array; the bracket is taken. */
 static const struct d_type *decl_tuple(struct parser *ps, const struct d_type *value)
 {
@@ -650,6 +685,10 @@ static const struct d_type *decl_tuple(struct parser *ps, const struct d_type *v
 	int rc = t == NULL ? -TALLY_ENOMEM : 0;
 	while (rc == 0) {
 		const char *name;
+		if (at(ps, T_ELLIPSIS)) {
+			decl_refuse_ellipsis(ps, "array");
+			return NULL;
+		}
 		const struct d_type *key = parse_parameter(ps, &name);
 		if (key == NULL)
 			return NULL;
@@ -664,12 +703,8 @@ static const struct d_type *decl_tuple(struct parser *ps, const struct d_type *v
 			       type_name(ps->u, key));
 			return NULL;
 		}
-		for (uint32_t i = 0; name != NULL && ps->params != NULL && i < ps->params->n; i++)
-			if (strcmp(ps->params->name[i], name) == 0) {
-				d_fail(ps->u, ps->tok.line, D_DECL_IDRED, "identifier redeclared: %s", name);
-				return NULL;
-			}
-		if (ps->params != NULL && params_add(ps, ps->params, name, key) < 0)
+		if (ps->params != NULL &&
+		    (inline_parameter_check(ps, name) < 0 || params_add(ps, ps->params, name, key) < 0))
 			return NULL;
 		if ((rc = D_PUSH(ps->u, t->keys, t->nkeys, cap, key)) < 0 || (rc = accept_token(ps, T_RBRACK)) != 0)
 			break;
@@ -716,7 +751,7 @@ static const struct d_type *decl_array(struct parser *ps, const struct d_type *b
 	if (ps->in_prototype && ps->u->header != NULL)
 		return decl_skip_bound(ps, base);
 	ps->declares = true;
-	bool tuple = starts_type(ps);
+	bool tuple = starts_type(ps) || at(ps, T_ELLIPSIS);
 	ps->declares = false;
 	if (tuple)
 		return decl_tuple(ps, base);

@@ -93,6 +93,7 @@ int path_find_members(struct d_unit *u, uint32_t line); /* what d_path() reads, 
 
 /* A copy of a tree in which names of p stand for trees. NULL: memory is out. */
 struct d_node *node_clone(struct d_unit *u, const struct d_node *n, const struct d_params *p);
+bool bind_is_action(const struct d_node *n); /* an arm of ?: that has no value */
 struct d_inline *inline_find(const struct d_unit *u, const char *name);
 int inline_define(struct d_unit *u, struct d_inline *d);
 int inline_expand(struct d_unit *u, struct d_node *n, struct d_inline *d); /* n, with its arguments, becomes the tree */
@@ -113,6 +114,7 @@ int library_require(struct d_unit *u, const char *name, size_t n);
 
 /* ---- defined.c ------------------------------------------------------------- */
 
+int defined_begin(struct d_unit *u, const char *prov, uint32_t line); /* a definition of that provider */
 int defined_add(struct d_unit *u, struct d_defined *d);
 /* args[index] becomes what the definitions of the clause's probes say: 1, and it is bound; 0: none of the probes is defined. */
 int defined_expand(struct d_unit *u, struct d_node *n, int64_t index);

@@ -124,6 +124,13 @@ static int inline_check(struct d_unit *u, const struct d_inline *d)
 		      d->name, type_name(u, d->type), type_name(u, n->type));
 }
 
+/* Of DTrace: a script of its users may have an inline with a name of ours. */
+static bool inline_is_function(const char *name)
+{
+	const enum d_call c = call_find(name);
+	return c != CALL_NONE && c != CALL_vcounter && c != CALL_uline;
+}
+
 int inline_define(struct d_unit *u, struct d_inline *d)
 {
 	const struct d_inline *before = inline_find(u, d->name);
@@ -138,6 +145,10 @@ int inline_define(struct d_unit *u, struct d_inline *d)
 		return d_fail(u, d->line, D_DECL_IDRED,
 			      "identifier redefined: %s\n\t current: inline definition\n\tprevious: built-in variable",
 			      d->name);
+	if (!u->in_library && inline_is_function(d->name))
+		return d_fail(u, d->line, D_DECL_IDRED,
+			      "identifier redefined: %s\n\t current: inline definition\n\tprevious: function ",
+			      d->name);
 	void **at = map_at(&u->inlines, d->name, strlen(d->name));
 	if (at == NULL)
 		return d_nomem(u);
@@ -145,10 +156,58 @@ int inline_define(struct d_unit *u, struct d_inline *d)
 	return 0;
 }
 
+static bool node_mentions(const struct d_node *n, const char *name)
+{
+	const struct d_node *const kid[] = { n->a, n->b, n->c };
+	bool found = n->kind == N_IDENT && n->scope == SCOPE_NONE && strcmp(n->str, name) == 0;
+	for (size_t i = 0; i < COUNT(kid) && !found; i++)
+		found = kid[i] != NULL && node_mentions(kid[i], name);
+	for (uint32_t i = 0; i < n->narg && !found; i++)
+		found = node_mentions(n->arg[i], name);
+	return found;
+}
+
+/* Argument i as a value of its parameter's type: it is no cast, and says so where the types don't go together. */
+static struct d_node *inline_argument(struct d_unit *u, const struct d_inline *d, struct d_node *n, uint32_t i)
+{
+	struct d_node *c = n->kind == N_XLATE ? n : node_new(u, N_CAST, n->line);
+	if (c == NULL || c == n)
+		return c;
+	c->a = n;
+	c->type = d->params.type[i];
+	c->implied = true;
+	c->str = d->name;
+	c->key = i + 1;
+	c->constant = i == 0 && builtin_elements(d->name) != 0;
+	return c;
+}
+
+/* The definition's tree with those arguments; one that it doesn't use is looked at before its value. */
+static struct d_node *inline_value(struct d_unit *u, const struct d_inline *d, const struct d_params *p)
+{
+	struct d_node *c = node_clone(u, d->expr, p);
+	for (uint32_t i = p->n; c != NULL && c->kind != N_XLATE && i-- > 0;) {
+		struct d_node *both;
+		if (node_mentions(d->expr, p->name[i]))
+			continue;
+		both = node_new(u, N_COMMA, d->line);
+		if (both == NULL)
+			return NULL;
+		both->a = p->arg[i];
+		both->b = c;
+		both->implied = true;
+		c = both;
+	}
+	return c != NULL ? node_as(u, c, d->type) : NULL;
+}
+
 int inline_expand(struct d_unit *u, struct d_node *n, struct d_inline *d)
 {
 	struct d_params p = d->params;
 	uint32_t line = n->line;
+	if (n->kind == N_IDENT && p.n != 0)
+		return d_fail(u, line, D_IDENT_BADREF, "associative array '%s' may not be referenced as scalar",
+			      d->name);
 	if (n->narg != p.n)
 		return d_fail(u, line, D_PROTO_LEN, "%s[ ] prototype mismatch: %u arg%s passed, %u expected", d->name,
 			      n->narg, n->narg == 1 ? "" : "s", p.n);
@@ -156,14 +215,10 @@ int inline_expand(struct d_unit *u, struct d_node *n, struct d_inline *d)
 	if (p.arg == NULL)
 		return d_nomem(u);
 	for (uint32_t i = 0; i < p.n; i++)
-		if ((p.arg[i] = node_as(u, n->arg[i], p.type[i])) == NULL)
+		if ((p.arg[i] = inline_argument(u, d, n->arg[i], i)) == NULL)
 			return -TALLY_ENOMEM;
-	if (p.n != 0 && p.arg[0]->kind == N_CAST && builtin_elements(d->name) != 0) {
-		p.arg[0]->constant = true;
-		p.arg[0]->str = d->name;
-	}
-	struct d_node *c = node_clone(u, d->expr, &p);
-	if (c == NULL || (c = node_as(u, c, d->type)) == NULL)
+	struct d_node *c = inline_value(u, d, &p);
+	if (c == NULL)
 		return -TALLY_ENOMEM;
 	if (u->expansions == XLATE_DEPTH)
 		return d_fail(u, line, D_SYNTAX, "definitions are nested too deeply: more than %d levels", XLATE_DEPTH);
