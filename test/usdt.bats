@@ -437,3 +437,41 @@ upper 4
   said_of 'provider a { probe x(int, int, int, int, int, int, int, int, int, int, int); };' \
     'line 1: probe x has more than 10 arguments: arg0 to arg9 are all there are'
 }
+
+@test "names, twins and lists of a provider definition are refused by -h as in a script, with the same tag" {
+  long=$(printf 'p%.0s' {1..64})
+  refused() { # tag, line, words, source
+    printf "$4" >bad.d
+    for how in "-h -o bad.h" "--on vm"; do
+      run "$TALLY" trace -xerrtags -s bad.d $how
+      [ "$status" -eq 1 ] && has "failed to compile script bad.d: [$1] line $2: $3"
+      [ ! -e bad.h ]
+    done
+  }
+  refused D_PROV_BADNAME 1 "a provider's name may not end with a digit, since the process id stands behind it: app2" \
+    'provider app2 { probe go(); };\n'
+  refused D_PROV_BADNAME 2 'a probe'"'"'s name may not have a scope: x`go' 'provider app {\n probe x`go(); };\n'
+  refused D_PROV_BADNAME 1 "a provider's name may not exceed 63 characters, and has 64: $long" "provider $long { probe go(); };\n"
+  refused D_PROV_BADNAME 3 "a probe's name may not exceed 63 characters, and has 64: ppp" \
+    "provider app {\n probe ${long:3}__p();\n probe ${long:3}__pp(); };\n"
+  refused D_PROV_PRDUP 3 'probe app:::go is defined twice' 'provider app {\n probe go();\n probe go(); };\n'
+  refused D_PROV_INCOMPAT 2 'provider app is defined again, and had no probe stop' \
+    'provider app { probe go(); };\nprovider app { probe stop(); };\n'
+  refused D_PROV_INCOMPAT 2 'probe app:::go is defined again with 2 arguments, and had 1' \
+    'provider app { probe go(int); };\nprovider app { probe go(int, int); };\n'
+  refused D_PROV_INCOMPAT 2 'argument 1 of probe app:::go is defined again as "short", and was "int"' \
+    'provider app { probe go(int); };\nprovider app { probe go(short); };\n'
+}
+
+@test "a provider that is defined twice alike is one, and -G links no longer names than DTrace does" {
+  printf 'provider app { probe go(int); };\nprovider app { probe go(int a); };\n' >twice.d
+  "$TALLY" trace -h -s twice.d
+  [ "$(grep -c "app_go_semaphore != 0" twice.h)" -eq 1 ]
+  name=$(printf 'p%.0s' {1..53})
+  echo "provider $name { probe go(); };" >fits.d
+  "$TALLY" trace -G -s fits.d
+  echo "provider p$name { probe go(); };" >prov.d
+  run "$TALLY" trace -G -s prov.d
+  said 1 "tally: failed to link script prov: USDT provider name may not exceed 53 characters: p$name"
+  [ ! -e prov.o ]
+}

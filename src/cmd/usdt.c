@@ -76,6 +76,24 @@ static void usdt_object(struct buf *to)
 	buf_put(to, names, sizeof(names));
 }
 
+/* -x errtags */
+static bool usdt_has_tags(const struct trace *c)
+{
+	for (uint32_t i = 0; i < c->nsteps; i++)
+		if (c->step[i].apply == apply_option && !strcmp(c->step[i].value, "errtags"))
+			return true;
+	return false;
+}
+
+/* The first provider whose name is longer than those that DTrace links, or NULL. */
+static const char *usdt_too_long(const struct usdt_def *def)
+{
+	for (uint32_t i = 0; i < def->n; i++)
+		if (strlen(def->provider[i].name) > USDT_LINKED_MOST)
+			return def->provider[i].name;
+	return NULL;
+}
+
 int trace_make_usdt(struct trace *c)
 {
 	const char *suffix = c->header ? ".h" : ".o", *path = c->output;
@@ -95,11 +113,15 @@ int trace_make_usdt(struct trace *c)
 		complain(c->cx, "failed to open %s: %s", c->script, e.text);
 		return ST_FAILED;
 	}
-	if (usdt_def_parse(&def, (const char *)text, n, &e) < 0) {
+	if (usdt_def_parse(&def, (const char *)text, n, usdt_has_tags(c), &e) < 0) {
 		complain(c->cx, "failed to compile script %s: %s", c->script, e.text);
 	} else if (c->header && !def.n) {
 		complain(c->cx, "failed to compile script %s: it defines no provider: provider NAME { probe NAME(); };",
 			 c->script);
+	} else if (c->object && usdt_too_long(&def)) {
+		complain(c->cx, "failed to link script %s: USDT provider name may not exceed %d characters: %s",
+			 usdt_output_name(c->script, "", name, sizeof(name)) ? name : c->script, USDT_LINKED_MOST,
+			 usdt_too_long(&def));
 	} else {
 		if (c->header)
 			usdt_header(&def, path, c->script, &out);

@@ -5,7 +5,10 @@
  *
  * A type is C's, and is needed for its size and sign alone: so the words of it are looked up, and what is not known is a word of
  * the machine.  A pointer and an array are addresses.  What the arguments are translated to (behind the colon) is for tracers.
+ *
+ * Refusals carry the tags of the compiler, which reads the same definitions in scripts (src/dlang/defined.c).
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "cmd/usdt_int.h"
@@ -17,6 +20,7 @@ struct reader {
 	uint32_t line;
 	const char *word; /* the last one read: a name, or one character */
 	size_t n;
+	bool errtags;
 	struct err *e;
 };
 
@@ -86,10 +90,23 @@ static bool reader_is(const struct reader *r, const char *word)
 	return r->n == strlen(word) && !memcmp(r->word, word, r->n);
 }
 
+static int PRINTF_LIKE(3, 4) reader_refuse(const struct reader *r, const char *tag, const char *fmt, ...)
+{
+	char words[300];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(words, sizeof(words), fmt, ap);
+	va_end(ap);
+	return err_set(r->e, TALLY_ESYNTAX, "%s%s%sline %u: %s", r->errtags ? "[" : "", r->errtags ? tag : "",
+		       r->errtags ? "] " : "", r->line, words);
+}
+
 static int reader_fail(const struct reader *r, const char *expected)
 {
-	return err_set(r->e, TALLY_ESYNTAX, "line %u: expected %s, found %s%.*s%s", r->line, expected, r->n ? "\"" : "",
-		       r->n ? (int)(r->n < 60 ? r->n : 60) : 11, r->n ? r->word : "end of file", r->n ? "\"" : "");
+	return reader_refuse(r, "D_SYNTAX", "expected %s, found %s%.*s%s", expected, r->n ? "\"" : "",
+			     r->n ? (int)(r->n < 60 ? r->n : 60) : 11, r->n ? r->word : "end of file",
+			     r->n ? "\"" : "");
 }
 
 static int reader_expect(struct reader *r, const char *word)
@@ -98,13 +115,26 @@ static int reader_expect(struct reader *r, const char *word)
 	return reader_is(r, word) ? 0 : reader_fail(r, word);
 }
 
-static int reader_name(struct reader *r, struct arena *a, const char **ret)
+/* The name of a provider or a probe, in which two underscores become one dash. */
+static int reader_name(struct reader *r, struct arena *a, const char *what, const char **ret)
 {
+	size_t dashes = 0;
+
 	(void)reader_next(r);
 	if (!r->n || !is_name_char(*r->word) || (*r->word >= '0' && *r->word <= '9'))
 		return reader_fail(r, "a name");
 	*ret = arena_strndup(a, r->word, r->n);
-	return *ret ? 0 : err_oom(r->e);
+	if (!*ret)
+		return err_oom(r->e);
+	for (const char *p = *ret; (p = strstr(p, "__")) != NULL && !strcmp(what, "probe"); p += 2)
+		dashes++;
+	if (strchr(*ret, '`'))
+		return reader_refuse(r, "D_PROV_BADNAME", "a %s's name may not have a scope: %.80s", what, *ret);
+	if (r->n - dashes > USDT_NAME_MOST)
+		return reader_refuse(r, "D_PROV_BADNAME",
+				     "a %s's name may not exceed %d characters, and has %zu: %.80s", what,
+				     USDT_NAME_MOST, r->n - dashes, *ret);
+	return 0;
 }
 
 /* ---- types ------------------------------------------------------------------------------- */
@@ -200,6 +230,14 @@ static int arg_parse(struct reader *r, struct usdt_arg *ret, bool *none)
 
 /* ---- definitions --------------------------------------------------------------------------- */
 
+static const struct usdt_probe *probe_find(const struct usdt_provider *v, uint32_t n, const char *name)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!strcmp(v->probe[i].name, name))
+			return &v->probe[i];
+	return NULL;
+}
+
 static int probe_parse(struct reader *r, struct usdt_def *d, struct usdt_provider *v)
 {
 	struct usdt_probe *p = VEC_NEW(v->probe, v->n, v->cap);
@@ -208,14 +246,14 @@ static int probe_parse(struct reader *r, struct usdt_def *d, struct usdt_provide
 	int rc = p ? 0 : err_oom(r->e);
 
 	if (rc == 0)
-		rc = reader_name(r, &d->text, &p->name);
+		rc = reader_name(r, &d->text, "probe", &p->name);
 	if (rc == 0)
 		rc = reader_expect(r, "(");
 	while (rc == 0 && (rc = arg_parse(r, &a, &none)) == 0) {
 		if (!none && p->nargs == USDT_ARGS_MOST)
-			return err_set(r->e, TALLY_ENOTSUP,
-				       "line %u: probe %s has more than %d arguments: arg0 to arg9 are all there are",
-				       r->line, p->name, USDT_ARGS_MOST);
+			return reader_refuse(r, "D_PROV_PRARGLEN",
+					     "probe %s has more than %d arguments: arg0 to arg9 are all there are",
+					     p->name, USDT_ARGS_MOST);
 		if (!none)
 			p->arg[p->nargs++] = a;
 		if (reader_is(r, ")"))
@@ -235,11 +273,45 @@ static int probe_parse(struct reader *r, struct usdt_def *d, struct usdt_provide
 	return reader_is(r, ";") ? 0 : reader_fail(r, ";");
 }
 
+/* The last probe of v is new there; a provider that was defined before has it as it was. */
+static int probe_compare(const struct reader *r, const struct usdt_provider *v, const struct usdt_provider *before)
+{
+	const struct usdt_probe *p = &v->probe[v->n - 1], *was;
+
+	if (!before)
+		return !probe_find(v, v->n - 1, p->name) ?
+			       0 :
+			       reader_refuse(r, "D_PROV_PRDUP", "probe %s:::%s is defined twice", v->name, p->name);
+	was = probe_find(before, before->n, p->name);
+	if (!was)
+		return reader_refuse(r, "D_PROV_INCOMPAT", "provider %s is defined again, and had no probe %s", v->name,
+				     p->name);
+	if (was->nargs != p->nargs)
+		return reader_refuse(r, "D_PROV_INCOMPAT",
+				     "probe %s:::%s is defined again with %u arguments, and had %u", v->name, p->name,
+				     p->nargs, was->nargs);
+	for (uint32_t i = 0; i < p->nargs; i++)
+		if (strcmp(was->arg[i].type, p->arg[i].type) != 0)
+			return reader_refuse(r, "D_PROV_INCOMPAT",
+					     "argument %u of probe %s:::%s is defined again as \"%s\", and was \"%s\"",
+					     i + 1, v->name, p->name, p->arg[i].type, was->arg[i].type);
+	return 0;
+}
+
 static int provider_parse(struct reader *r, struct usdt_def *d)
 {
 	struct usdt_provider *v = VEC_NEW(d->provider, d->n, d->cap);
-	int rc = v ? reader_name(r, &d->text, &v->name) : err_oom(r->e);
+	const struct usdt_provider *before = NULL;
+	int rc = v ? reader_name(r, &d->text, "provider", &v->name) : err_oom(r->e);
 
+	if (rc == 0 && strchr("0123456789", v->name[strlen(v->name) - 1]))
+		rc = reader_refuse(
+			r, "D_PROV_BADNAME",
+			"a provider's name may not end with a digit, since the process id stands behind it: %s",
+			v->name);
+	for (uint32_t i = 0; rc == 0 && i + 1 < d->n; i++)
+		if (!strcmp(d->provider[i].name, v->name))
+			before = &d->provider[i];
 	if (rc == 0)
 		rc = reader_expect(r, "{");
 	while (rc == 0) {
@@ -247,15 +319,19 @@ static int provider_parse(struct reader *r, struct usdt_def *d)
 		if (reader_is(r, "}"))
 			break;
 		rc = reader_is(r, "probe") ? probe_parse(r, d, v) : reader_fail(r, "probe, or }");
+		if (rc == 0)
+			rc = probe_compare(r, v, before);
 	}
 	if (rc == 0)
 		rc = reader_expect(r, ";");
+	if (rc == 0 && before) /* once is enough */
+		mem_free(d->provider[--d->n].probe);
 	return rc;
 }
 
-int usdt_def_parse(struct usdt_def *d, const char *text, size_t n, struct err *e)
+int usdt_def_parse(struct usdt_def *d, const char *text, size_t n, bool errtags, struct err *e)
 {
-	struct reader r = { .p = text, .end = text + n, .e = e };
+	struct reader r = { .p = text, .end = text + n, .errtags = errtags, .e = e };
 	int depth = 0, rc = 0;
 
 	*d = (struct usdt_def){ 0 };

@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-enum { USDT_ARGS_MOST = 10 };
+enum { USDT_ARGS_MOST = 10, USDT_NAME_MOST = 63, USDT_LINKED_MOST = 53 /* of a provider, for -G */ };
 
 /* What a C compiler makes of an argument: its type, by which its size and sign are known. */
 struct usdt_arg {
@@ -30,9 +30,9 @@ struct usdt_def {
 	uint32_t n, cap;
 	struct arena text;
 };
-/* The providers that a D source defines; clauses and other declarations are passed over. -TALLY_ESYNTAX with the line in words,
- * -TALLY_ENOMEM. */
-int usdt_def_parse(struct usdt_def *d, const char *text, size_t n, struct err *e);
+/* The providers that a D source defines; clauses and other declarations are passed over. -TALLY_ESYNTAX with the line in words, and
+ * with errtags the tag before it; -TALLY_ENOMEM. */
+int usdt_def_parse(struct usdt_def *d, const char *text, size_t n, bool errtags, struct err *e);
 void usdt_def_free(struct usdt_def *d);
 /* name: of the header itself, for the guard around its lines. */
 void usdt_header(const struct usdt_def *d, const char *name, const char *source, struct buf *to);

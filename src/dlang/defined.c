@@ -15,6 +15,10 @@
 #include "dlang/parse_int.h"
 #include "dlang/type_int.h"
 
+/* As DTrace has them. */
+#define NAME_MOST 63u
+#define ARGS_MOST 255u
+
 /* ---- definitions ----------------------------------------------------------------- */
 
 /* request__start: request-start */
@@ -41,12 +45,137 @@ static uint32_t defined_native(const struct d_defined *d, uint32_t i)
 	return i < d->native.n && (*name == '\0' || *d->native.name[i] == '\0') ? i : d->native.n;
 }
 
-static const struct d_defined *defined_find(const struct d_unit *u, const char *prov, const char *name)
+/* Among those of a list and behind it; without a name any probe of the provider. */
+static const struct d_defined *defined_find(const struct d_defined *d, const char *prov, const char *name)
 {
-	for (const struct d_defined *d = u->defined; d != NULL; d = d->next)
-		if (strcmp(d->prov, prov) == 0 && strcmp(d->name, name) == 0)
+	for (; d != NULL; d = d->next)
+		if (strcmp(d->prov, prov) == 0 && (name == NULL || strcmp(d->name, name) == 0))
 			return d;
 	return NULL;
+}
+
+static int defined_check_length(struct d_unit *u, const char *what, const char *name, uint32_t line)
+{
+	const size_t n = strlen(name);
+	return n <= NAME_MOST ?
+		       0 :
+		       d_fail(u, line, D_PROV_BADNAME, "a %s's name may not exceed %u characters, and has %zu: %.80s",
+			      what, NAME_MOST, n, name);
+}
+
+int defined_begin(struct d_unit *u, const char *prov, uint32_t line)
+{
+	const char last = prov[strlen(prov) - 1];
+	struct err other = { 0 };
+	u->defined_before = u->defined;
+	if (last >= '0' && last <= '9')
+		return d_fail(u, line, D_PROV_BADNAME,
+			      "a provider's name may not end with a digit, since the process id stands behind it: %s",
+			      prov);
+	if (!u->in_library && u->env.provider != NULL && u->env.provider(u->env.arg, prov, &other) == 0)
+		return d_fail(u, line, D_PROV_INCOMPAT, "provider %s is there already: give yours another name", prov);
+	return defined_check_length(u, "provider", prov, line);
+}
+
+static int defined_check_list(struct d_unit *u, const struct d_defined *d, const char *list, const struct d_params *p)
+{
+	if (p->n > ARGS_MOST)
+		return d_fail(u, d->line, D_PROV_PRARGLEN, "probe %s:::%s has %u %s arguments, and may have %u",
+			      d->prov, d->name, p->n, list, ARGS_MOST);
+	return 0;
+}
+
+/* Each argument of the first list has a name of its own, if it has one. */
+static int defined_check_names(struct d_unit *u, const struct d_defined *d)
+{
+	const struct d_params *p = &d->native;
+	for (uint32_t i = 0; i < p->n; i++)
+		for (uint32_t k = 0; k < i && *p->name[i] != '\0'; k++)
+			if (strcmp(p->name[i], p->name[k]) == 0)
+				return d_fail(
+					u, d->line, D_DECL_PROTO_FORM,
+					"parameter is already declared in probe input prototype: %s, parameter #%u",
+					p->name[i], i + 1);
+	return 0;
+}
+
+static const struct d_type *defined_whole(const struct d_type *t)
+{
+	while (t->kind == TY_PTR)
+		t = t->to;
+	return t;
+}
+
+/* A type that this script doesn't know: its header has it. Each mention makes another one. */
+static bool defined_is_unknown(const struct d_type *t)
+{
+	t = defined_whole(t);
+	return t->kind == TY_STRUCT && t->incomplete && strncmp(t->name, "struct ", 7) != 0;
+}
+
+static bool defined_is_same(const struct d_type *a, const struct d_type *b)
+{
+	return types_same(a, b) || (defined_is_unknown(a) && defined_is_unknown(b) &&
+				    strcmp(defined_whole(a)->name, defined_whole(b)->name) == 0);
+}
+
+/* Whether an argument becomes one of the other type: an integer, a text, a pointer, or what a translator makes. */
+static bool defined_becomes(struct d_unit *u, const struct d_type *from, const struct d_type *to)
+{
+	const struct d_type *whole = to->kind == TY_PTR ? to->to : to;
+	return (ty_is_int(from) && ty_is_int(to)) || (ty_is_strcompat(from) && ty_is_strcompat(to)) ||
+	       types_same(from, to) || ptr_compatible(from, to) || defined_is_unknown(from) || defined_is_unknown(to) ||
+	       (ty_is_sou(whole) && translator_find(u, whole, from) != NULL);
+}
+
+/* Each argument of the second list is one of the first. */
+static int defined_check_seen(struct d_unit *u, const struct d_defined *d)
+{
+	for (uint32_t i = 0; i < d->seen.n; i++) {
+		const uint32_t k = defined_native(d, i);
+		if (k == d->native.n && *d->seen.name[i] != '\0')
+			return d_fail(u, d->line, D_DECL_PROTO_FORM, "probe %s:::%s has no argument that is called %s",
+				      d->prov, d->name, d->seen.name[i]);
+		if (k == d->native.n)
+			return d_fail(
+				u, d->line, D_DECL_PROTO_NAME,
+				"argument %u of probe %s:::%s is none of its %u arguments: give it the name of one",
+				i + 1, d->prov, d->name, d->native.n);
+		if (!u->in_library && !defined_becomes(u, d->native.type[k], d->seen.type[i]))
+			return d_fail(
+				u, d->line, D_PROV_PRXLATOR,
+				"argument %u of probe %s:::%s is a \"%s\", and no translator makes a \"%s\" of it",
+				i + 1, d->prov, d->name, type_name(u, d->native.type[k]),
+				type_name(u, d->seen.type[i]));
+	}
+	return 0;
+}
+
+/* Two lists of a probe that is defined again. */
+static int defined_compare_list(struct d_unit *u, const struct d_defined *d, const struct d_params *before,
+				const struct d_params *now)
+{
+	if (before->n != now->n)
+		return d_fail(u, d->line, D_PROV_INCOMPAT,
+			      "probe %s:::%s is defined again with %u arguments, and had %u", d->prov, d->name, now->n,
+			      before->n);
+	for (uint32_t i = 0; i < now->n; i++)
+		if (!defined_is_same(before->type[i], now->type[i]))
+			return d_fail(u, d->line, D_PROV_INCOMPAT,
+				      "argument %u of probe %s:::%s is defined again as \"%s\", and was \"%s\"", i + 1,
+				      d->prov, d->name, type_name(u, now->type[i]), type_name(u, before->type[i]));
+	return 0;
+}
+
+/* A provider may be defined again as it was. */
+static int defined_compare(struct d_unit *u, const struct d_defined *before, const struct d_defined *now)
+{
+	int rc = defined_compare_list(u, now, &before->native, &now->native);
+	if (rc == 0 && before->is_translated != now->is_translated)
+		rc = d_fail(u, now->line, D_PROV_INCOMPAT,
+			    "probe %s:::%s is defined again, and only one of both says what its arguments become",
+			    now->prov, now->name);
+	return rc < 0 ? rc : defined_compare_list(u, now, &before->seen, &now->seen);
 }
 
 int defined_add(struct d_unit *u, struct d_defined *d)
@@ -54,18 +183,24 @@ int defined_add(struct d_unit *u, struct d_defined *d)
 	d->name = defined_name(u, d->name);
 	if (d->name == NULL)
 		return d_nomem(u);
-	if (defined_find(u, d->prov, d->name) != NULL)
-		return d_fail(u, d->line, D_DECL_IDRED, "probe %s:::%s is defined twice", d->prov, d->name);
-	for (uint32_t i = 0; i < d->seen.n; i++) {
-		if (defined_native(d, i) < d->native.n)
-			continue;
-		if (*d->seen.name[i] != '\0')
-			return d_fail(u, d->line, D_SYNTAX, "probe %s:::%s has no argument that is called %s", d->prov,
-				      d->name, d->seen.name[i]);
-		return d_fail(u, d->line, D_SYNTAX,
-			      "argument %u of probe %s:::%s is none of its %u arguments: give it the name of one",
-			      i + 1, d->prov, d->name, d->native.n);
-	}
+	const struct d_defined *twin = defined_find(u->defined, d->prov, d->name);
+	const struct d_defined *before = defined_find(u->defined_before, d->prov, NULL);
+	int rc = defined_check_length(u, "probe", d->name, d->line);
+	if (rc == 0)
+		rc = defined_check_list(u, d, "input", &d->native);
+	if (rc == 0)
+		rc = defined_check_list(u, d, "output", &d->seen);
+	if (rc == 0)
+		rc = defined_check_names(u, d);
+	if (rc == 0)
+		rc = defined_check_seen(u, d);
+	if (rc == 0 && before != NULL && twin == NULL)
+		rc = d_fail(u, d->line, D_PROV_INCOMPAT, "provider %s is defined again, and had no probe %s", d->prov,
+			    d->name);
+	if (rc == 0 && before == NULL && twin != NULL)
+		rc = d_fail(u, d->line, D_PROV_PRDUP, "probe %s:::%s is defined twice", d->prov, d->name);
+	if (rc < 0 || twin != NULL)
+		return rc < 0 ? rc : defined_compare(u, twin, d);
 	d->next = u->defined;
 	u->defined = d;
 	return 0;
@@ -91,7 +226,7 @@ static int defined_arg_of(struct d_unit *u, const struct d_node *n, uint32_t pro
 		return any ? DEFINED_ANY : DEFINED_NOT;
 	if ((rc = library_need(u, prov)) < 0)
 		return rc;
-	const struct d_defined *d = defined_find(u, prov, name);
+	const struct d_defined *d = defined_find(u->defined, prov, name);
 	if (d == NULL)
 		return any ? DEFINED_ANY : DEFINED_NOT;
 	const struct d_params *seen = d->is_translated ? &d->seen : &d->native;

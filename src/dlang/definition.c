@@ -104,6 +104,15 @@ static int any_prototype(struct parser *ps, struct d_params *params)
 	return good ? 0 : -TALLY_ESYNTAX;
 }
 
+/* The name of a provider, or a probe. Only names of the kernel have a scope. */
+static int provider_name(struct parser *ps, const char *what, const char **ret)
+{
+	*ret = ps->tok.str;
+	if (at(ps, T_SYMBOL))
+		return d_fail(ps->u, ps->tok.line, D_PROV_BADNAME, "a %s's name may not have a scope: %s", what, *ret);
+	return expect(ps, T_IDENT);
+}
+
 /* probe NAME ( arguments ) : ( what they are translated to ) ; */
 static int provider_probe(struct parser *ps, const char *prov)
 {
@@ -112,9 +121,8 @@ static int provider_probe(struct parser *ps, const char *prov)
 	if (rc < 0)
 		return rc;
 	d->prov = prov;
-	d->name = ps->tok.str;
 	d->line = ps->tok.line;
-	rc = expect(ps, T_IDENT);
+	rc = provider_name(ps, "probe", &d->name);
 	if (rc == 0)
 		rc = any_prototype(ps, &d->native);
 	if (rc == 0 && (rc = accept_token(ps, T_COLON)) > 0) {
@@ -130,9 +138,12 @@ static int provider_probe(struct parser *ps, const char *prov)
 static int provider_definition(struct parser *ps)
 {
 	int rc = lex_next(ps);
-	const char *prov = ps->tok.str;
+	const uint32_t line = ps->tok.line;
+	const char *prov = NULL;
 	if (rc == 0)
-		rc = expect(ps, T_IDENT);
+		rc = provider_name(ps, "provider", &prov);
+	if (rc == 0)
+		rc = defined_begin(ps->u, prov, line);
 	if (rc == 0)
 		rc = expect(ps, T_LBRACE);
 	while (rc == 0 && !at(ps, T_RBRACE))
