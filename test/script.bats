@@ -368,7 +368,8 @@ tally: option ${row%%=*} takes ${row#*:}"
   printf '\n\nint a[];\n' >bad.h
   printf '#include "bad.h"\nBEGIN { exit(0); }\n' >b.d
   run vm -qC -s b.d
-  said 1 'tally: failed to compile script b.d: "./bad.h", line 3: array declaration requires array dimension or tuple signature'
+  said 1 'tally: failed to compile script b.d: "./bad.h", line 3: array declaration requires array dimension or tuple signature
+tally: say how many elements it has, name[16], or what its keys are, name[string, int]'
   printf 'int ok;\n' >bad.h
   printf '#include "bad.h"\nBEGIN { trace(nosuch); }\n' >b.d
   run vm -qC -s b.d

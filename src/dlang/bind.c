@@ -52,12 +52,19 @@ uint64_t builtin_elements(const char *name)
 	return b != NULL && b->cls == BC_LIBRARY ? strtoull(b->type, NULL, 10) : 0;
 }
 
-enum d_call call_find(const char *name)
+static enum d_call call_find(const char *name)
 {
 	for (unsigned i = 1; i < CALL_N; i++)
 		if (strcmp(d_calls[i].name, name) == 0)
 			return i;
 	return CALL_NONE;
+}
+
+/* A script of DTrace's users may have an inline or a variable with a name of ours. */
+bool call_is_of_dtrace(const char *name)
+{
+	const enum d_call c = call_find(name);
+	return c != CALL_NONE && c != CALL_vcounter && c != CALL_uline && c != CALL___arguments;
 }
 
 /* ---- probes -------------------------------------------------------------- */
@@ -578,6 +585,9 @@ static int bind_address(struct d_unit *u, struct d_node *n)
 static int bind_call(struct d_unit *u, struct d_node *n)
 {
 	n->call = (uint8_t)call_find(n->str);
+	if (n->call == CALL_NONE && inline_find(u, n->str) != NULL && u->why != NULL)
+		err_set(u->why, TALLY_ESYNTAX, "%s is an inline: its arguments stand in brackets, %s[ ]", n->str,
+			n->str);
 	if (n->call == CALL_NONE)
 		return d_fail(u, n->line, D_FUNC_UNDEF, "undefined function name: %s%s", n->str,
 			      near_call(u, n->str, false));
@@ -783,13 +793,18 @@ static int bind_clause(struct d_unit *u, struct d_clausenode *c)
 	u->header = c->header;
 	if (c->pred != NULL && rc != -TALLY_ENOMEM) {
 		/* a wrong name of the predicate is told before one of the actions, behind which it stands */
-		struct err of_actions = *u->err;
+		const struct err of_actions = *u->err, why = u->why != NULL ? *u->why : *u->err;
 		*u->err = (struct err){ 0 };
+		if (rc < 0 && u->why != NULL)
+			*u->why = (struct err){ 0 };
 		int of_predicate = bind_node(u, c->pred);
-		if (of_predicate == 0)
-			*u->err = of_actions;
-		else
+		if (of_predicate < 0) {
 			rc = of_predicate;
+		} else {
+			*u->err = of_actions;
+			if (rc < 0 && u->why != NULL)
+				*u->why = why;
+		}
 	}
 	u->region = NULL;
 	u->header = NULL;

@@ -158,6 +158,24 @@ static bool attributes_are_known(const char *s, size_t n)
 	return true;
 }
 
+/* NAME PART: of all that it provides, or of a part of its probes' names */
+static int pragma_provider(struct words *w)
+{
+	static const char *const parts[] = { "provider", "module", "function", "name", "args" };
+	size_t nname, n, i = 0;
+	bool quoted;
+	const char *name = control_next_word(w, &nname, &quoted), *part = control_next_word(w, &n, &quoted);
+	if (nname == 0 || n == 0)
+		return d_fail(w->u, w->line, D_PRAGMA_MALFORM,
+			      "malformed #pragma attributes <attributes> provider <name> <component>");
+	while (i < COUNT(parts) && !is_word(part, n, parts[i]))
+		i++;
+	return i < COUNT(parts) ? 0 :
+				  d_fail(w->u, w->line, D_PRAGMA_INVAL,
+					 "invalid component \"%.*s\" in attribute #pragma for provider %.*s",
+					 (int)(n > 60 ? 60 : n), part, (int)(nname > 60 ? 60 : nname), name);
+}
+
 /* Of a name, or "provider NAME ...": of the probes of one that the program itself defines. */
 static int pragma_attributes(struct words *w)
 {
@@ -171,17 +189,38 @@ static int pragma_attributes(struct words *w)
 		return d_fail(w->u, w->line, D_PRAGMA_INVAL,
 			      "invalid attributes %.*s specified by #pragma attributes (as Stable/Evolving/Common)",
 			      (int)(n > 60 ? 60 : n), attributes);
-	return is_word(name, nident, "provider") ? 0 : pragma_about(w, "attributes", name, nident);
+	return is_word(name, nident, "provider") ? pragma_provider(w) : pragma_about(w, "attributes", name, nident);
+}
+
+/* Up to three numbers, with dots between them. */
+static bool version_is_known(const char *s, size_t n)
+{
+	const char *const end = s + n;
+	for (unsigned part = 0; part < 3; part++) {
+		const char *const begin = s;
+		while (s < end && isdigit((unsigned char)*s))
+			s++;
+		if (s == begin)
+			return false;
+		if (s == end)
+			return true;
+		if (*s++ != '.')
+			return false;
+	}
+	return false;
 }
 
 static int pragma_binding(struct words *w)
 {
 	size_t n, nident;
 	bool quoted, ident_quoted;
-	control_next_word(w, &n, &quoted);
+	const char *version = control_next_word(w, &n, &quoted);
 	const char *name = control_next_word(w, &nident, &ident_quoted);
 	if (n == 0 || nident == 0 || !quoted)
 		return d_fail(w->u, w->line, D_PRAGMA_MALFORM, "malformed #pragma binding \"version\" <ident>");
+	if (!version_is_known(version, n))
+		return d_fail(w->u, w->line, D_PRAGMA_INVAL, "invalid version string %.*s specified by #pragma binding",
+			      (int)(n > 60 ? 60 : n), version);
 	return pragma_about(w, "binding", name, nident);
 }
 
@@ -210,6 +249,9 @@ static int control_refuse_unknown(struct words *w, int kind, const char *s, size
 		return 0; /* other compilers' pragmas are none of ours */
 	if (kind == DIRECTIVE)
 		return d_fail(w->u, w->line, D_PRAGCTL_INVAL, "invalid control directive: #%.*s", shown, s);
+	if (w->u->why != NULL)
+		err_set(w->u->why, TALLY_ESYNTAX,
+			"D has the pragmas attributes, binding, depends_on, error, ident, line and option");
 	return d_fail(w->u, w->line, D_PRAGMA_INVAL, "invalid D pragma: %.*s", shown, s);
 }
 

@@ -958,6 +958,8 @@ static int declare_variable(struct parser *ps, const struct specs *sp, const cha
 	int rc = object_check(ps, sp, name, t);
 	if (rc < 0)
 		return rc;
+	if (sp->class == DC_NONE && u->header == NULL && (inline_find(u, name) != NULL || call_is_of_dtrace(name)))
+		return d_fail(u, ps->tok.line, D_DECL_IDRED, "identifier redeclared: %s", name);
 	struct d_sym *s = sym_get(u, kind, name, ps->tok.line, true);
 	if (s == NULL)
 		return -TALLY_ENOMEM;

@@ -10,7 +10,7 @@ struct d_sym *sym_get(struct d_unit *u, enum sym_kind kind, const char *name, ui
 /* A variable of the firing that no script can name. NULL: memory is out. */
 struct d_node *var_hidden(struct d_unit *u, const struct d_type *t, uint32_t line);
 bool is_builtin(const char *name);
-enum d_call call_find(const char *name);     /* CALL_NONE: it is no function */
+bool call_is_of_dtrace(const char *name);    /* a function of D that is not ours alone */
 uint64_t builtin_elements(const char *name); /* of an array whose subscripts are constant; 0: of what is none */
 
 /* near.c: "; did you mean NAME?", of the unit's arena, or "" when nothing is near. */

@@ -56,6 +56,10 @@ static int inline_definition(struct parser *ps)
 	ps->params = NULL;
 	if (d->type == NULL || expect(ps, T_ASSIGN) < 0 || (d->expr = parse_assignment(ps)) == NULL)
 		return -TALLY_ESYNTAX;
+	if (d->type->kind == TY_FUNC)
+		return d_fail(ps->u, d->line, D_SYNTAX,
+			      "inline %s has parameters in parentheses: they stand in brackets, %s[ ]", d->name,
+			      d->name);
 	if (d->type->kind == TY_ASSOC)
 		d->type = d->type->to;
 	int rc = definition_end(ps);
@@ -155,16 +159,32 @@ static int provider_definition(struct parser *ps)
 
 int parse_definition(struct parser *ps)
 {
-	switch (ps->tok.kind) {
-	case T_inline:
-		return inline_definition(ps);
-	case T_translator:
-		return translator_definition(ps);
-	case T_provider:
-		return provider_definition(ps);
-	default:
+	static const struct {
+		int (*parse)(struct parser *ps);
+		const char *form;
+		uint8_t token;
+	} kinds[] = {
+		{ inline_definition,
+		  "an inline is: inline TYPE NAME = EXPRESSION; or with keys: inline TYPE NAME[TYPE KEY] = EXPRESSION;",
+		  T_inline },
+		{ translator_definition, "a translator is: translator TYPE < TYPE NAME > { MEMBER = EXPRESSION; ... };",
+		  T_translator },
+		{ provider_definition, "a provider definition is: provider NAME { probe NAME(TYPE NAME, ...); ... };",
+		  T_provider },
+		{ parse_declaration, "a struct is: struct NAME { TYPE MEMBER; ... };", T_struct },
+		{ parse_declaration, "a union is: union NAME { TYPE MEMBER; ... };", T_union },
+		{ parse_declaration, "an enum is: enum NAME { NAME, NAME = NUMBER, ... };", T_enum },
+		{ parse_declaration, "a typedef is: typedef TYPE NAME;", T_typedef },
+	};
+	size_t i = 0;
+	while (i < COUNT(kinds) && !at(ps, kinds[i].token))
+		i++;
+	if (i == COUNT(kinds))
 		return parse_declaration(ps);
-	}
+	ps->form = kinds[i].form;
+	int rc = kinds[i].parse(ps);
+	ps->form = NULL;
+	return rc;
 }
 
 /* xlate < TYPE > ( expression ) */

@@ -435,6 +435,7 @@ struct d_env {
 	/* How many bytes a text of a probe has with its NUL, x: enum ir_strbuiltin; 0: it is not known yet. May be NULL. */
 	uint32_t (*text_bytes)(void *arg, uint32_t probe, uint32_t x);
 	bool bare_args; /* `x` means args[0]->x where that has such a member */
+	bool no_advice; /* dtrace(1)'s words have nothing added to them */
 	bool bare_end;  /* an error at the end of a source has dtrace(1)'s words and no more */
 	/* Value of macro variable or argument ("target", "pid", "1", "$1" for $$1, ...): text, or NULL if unset. */
 	const char *(*macro)(void *arg, const char *name);

@@ -3,6 +3,7 @@
  *
  * A golden is a D program whose comments say what becomes of it:
  *	expect-error LINE: TAG text     fails there, with that tag and those words
+ *	expect-why text                 the second line begins so
  *	expect-type text                compiles, and the typed tree has that text
  *	with empty_ok defaultargs       flags of the environment
  *	with kernel                     there are the types of a kernel (fake_kernel.h)
@@ -250,6 +251,13 @@ static bool check_error(const struct world *w, const char *name, const char *tex
 	return strncmp(got, part, strlen(part)) == 0 && tag_of_name(name, tag);
 }
 
+static bool check_why(const struct world *w, const char *text)
+{
+	size_t n;
+	const char *p = expectation(&text, "expect-why", &n);
+	return p == NULL || strncmp(w->why.text, p, n) == 0;
+}
+
 static bool check_types(const struct world *w, const char *text)
 {
 	char want[512];
@@ -287,9 +295,10 @@ static bool run_golden(const char *name)
 	w.env.dlibrary = with != NULL && strncmp(with, "library", 7) == 0 ? world_library : NULL;
 	int rc = compile(&w, name, text, n);
 	bool fails = strncmp(name, "err.", 4) == 0;
-	bool good = fails ? rc == -TALLY_ESYNTAX && check_error(&w, name, text) : rc == 0 && check_types(&w, text);
+	bool good = fails ? rc == -TALLY_ESYNTAX && check_error(&w, name, text) && check_why(&w, text) :
+			    rc == 0 && check_types(&w, text);
 	if (!good)
-		print_error("%s: %d %s\n", name, rc, w.e.text);
+		print_error("%s: %d %s\n%s\n", name, rc, w.e.text, w.why.text);
 	world_fini(&w);
 	free(text);
 	return good;
@@ -381,6 +390,34 @@ static void messages_have_the_form_of_dtrace(void **state)
 	assert_fails(NULL, "foo:bar:baz:go",
 		     "invalid probe specifier foo:bar:baz:go: probe description foo:bar:baz:go does "
 		     "not match any probes");
+}
+
+/* Under the name dtrace the first line is what scripts compare. */
+static void nothing_is_added_to_words_that_stand_alone(void **state)
+{
+	static const struct {
+		const char *text, *words;
+	} rows[] = {
+		{ "BEGIN { trace(timestam); }", "line 1: failed to resolve timestam: Unknown variable name" },
+		{ "BEGIN { trace(nsecs); }", "line 1: failed to resolve nsecs: Unknown variable name" },
+		{ "BEGIN { while (1) { } }", "line 1: syntax error near \"while\"" },
+		{ "struct inner { int a; }; struct outer { struct innr x; };",
+		  "line 1: incomplete struct/union/enum struct innr: x" },
+		{ "int a[];", "line 1: array declaration requires array dimension or tuple signature" },
+		{ "inline N = 5;", "line 1: syntax error near \"N = 5;\"" },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct world w;
+		char want[200];
+		world_init(&w);
+		w.env.errtags = false;
+		w.env.no_advice = true;
+		snprintf(want, sizeof(want), "failed to compile script x.d: %s", rows[i].words);
+		assert_int_equal(compile(&w, "x.d", rows[i].text, strlen(rows[i].text)), -TALLY_ESYNTAX);
+		assert_string_equal(w.e.text, want);
+		world_fini(&w);
+	}
 }
 
 static void tags_stand_before_the_place(void **state)
@@ -1049,6 +1086,7 @@ int main(void)
 		cmocka_unit_test(every_tag_is_named_by_a_golden),
 		cmocka_unit_test(a_fault_of_any_number_has_words),
 		cmocka_unit_test(messages_have_the_form_of_dtrace),
+		cmocka_unit_test(nothing_is_added_to_words_that_stand_alone),
 		cmocka_unit_test(tags_stand_before_the_place),
 		cmocka_unit_test(a_long_text_leaves_room_for_the_reason),
 		cmocka_unit_test(a_long_name_of_a_script_stands_whole_in_its_message),

@@ -78,9 +78,13 @@ int lex_syntax(struct parser *ps)
 {
 	const struct d_token *t = &ps->tok;
 	size_t n = (size_t)(t->end - t->start);
+	if (ps->form != NULL && ps->u->why != NULL)
+		err_set(ps->u->why, TALLY_ESYNTAX, "%s", ps->form);
 	if (n == 0)
 		return lex_syntax_at_end(ps);
-	const char *hint = ps->advice != NULL ? ps->advice : near_keyword(t->start, n),
+	const char *hint = ps->u->env.no_advice ? NULL :
+			   ps->advice != NULL   ? ps->advice :
+						  near_keyword(t->start, n),
 		   *type = hint == NULL ? lex_near_type(ps) : "";
 	if (t->kind == T_IDENT) /* a name is shown with what follows it in its line */
 		n = strcspn(t->start, "\n");

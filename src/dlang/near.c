@@ -2,7 +2,7 @@
  * near.c: suggestions for misspelt names.
  *
  * Candidates are names that would be valid at that place and are implemented: a builtin that is refused is not
- * suggested. The suggestion follows dtrace(1)'s own words. Names that other languages use for something that D has
+ * suggested. The suggestion follows dtrace(1)'s own words, but where these are to stand alone. Names that other languages use for something that D has
  * are not similar by their letters; they are rows of hint.def.
  */
 #include <string.h>
@@ -82,7 +82,7 @@ static const char *hint_of(enum hint_kind kind, const char *word, size_t n)
 
 static const char *hint_find(struct d_unit *u, enum hint_kind kind, const char *word)
 {
-	const char *text = hint_of(kind, word, strlen(word));
+	const char *text = u->env.no_advice ? NULL : hint_of(kind, word, strlen(word));
 
 	return text ? arena_printf(&u->arena, "; did you mean %s?", text) : NULL;
 }
@@ -101,7 +101,7 @@ const char *near_macro(const char *name)
 static const char *near_advice(struct d_unit *u, const struct names *l, const char *word, const char *before,
 			       const char *behind)
 {
-	const char *near = text_nearest(word, TEXT_NAMES(l->v, l->n)), *ret = NULL;
+	const char *near = u->env.no_advice ? NULL : text_nearest(word, TEXT_NAMES(l->v, l->n)), *ret = NULL;
 
 	if (near && strcmp(near, word))
 		ret = arena_printf(&u->arena, "; did you mean %s%s%s?", before, near, behind);

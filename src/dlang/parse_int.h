@@ -86,6 +86,7 @@ struct parser {
 	const char *comment,
 		*comment_end;      /* what lex_space() passed last, unless an empty line stands behind it; or NULL */
 	const char *advice;        /* what a syntax error adds in the statement that is parsed, or NULL */
+	const char *form;          /* of what is defined: it explains a syntax error there; or NULL */
 	struct d_params *params;   /* where the names of a tuple's elements go, or NULL */
 	const struct d_open *open; /* the innermost bracket without its end, up to the token, or NULL */
 	struct d_token tok;

@@ -23,6 +23,18 @@ const char *d_mark(bool errtags, enum d_tag tag)
 	return errtags ? marks[tag] : "";
 }
 
+/* What is to be done about such an error, if no better reason was told before. */
+static void unit_tell_fix(struct d_unit *u, enum d_tag tag)
+{
+	static const char *const fix[D_NTAGS] = {
+#define FIX(tag, text) [tag] = text,
+#include "dlang/fix.def"
+#undef FIX
+	};
+	if (fix[tag] != NULL && u->why != NULL && !u->env.no_advice)
+		err_set(u->why, TALLY_ESYNTAX, "%s", fix[tag]);
+}
+
 int d_nomem(struct d_unit *u)
 {
 	return err_oom(u->err);
@@ -50,6 +62,7 @@ int d_fail(struct d_unit *u, uint32_t line, enum d_tag tag, const char *fmt, ...
 	va_start(ap, fmt);
 	vsnprintf(words, sizeof(words), fmt, ap);
 	va_end(ap);
+	unit_tell_fix(u, tag);
 	const char *file = from->is_library ? from->name : line != 0 ? u->header : NULL;
 	if (file != NULL)
 		snprintf(where, sizeof(where), "\"%.100s\", line %u: ", file, line);

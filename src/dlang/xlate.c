@@ -103,6 +103,12 @@ struct d_inline *inline_find(const struct d_unit *u, const char *name)
 	return map_get(&u->inlines, name, strlen(name));
 }
 
+/* Whether n may be the value of something that is defined with type t. */
+static bool definable(const struct d_type *t, const struct d_node *n)
+{
+	return assignable(t, n) || (ty_is_strcompat(t) && ty_is_strcompat(n->type));
+}
+
 static int inline_check(struct d_unit *u, const struct d_inline *d)
 {
 	struct d_params p = d->params;
@@ -118,17 +124,10 @@ static int inline_check(struct d_unit *u, const struct d_inline *d)
 	int rc = cook_sample(u, d->expr, &p, &n);
 	if (rc < 0)
 		return rc;
-	if (assignable(d->type, n) || (ty_is_scalar(d->type) && ty_is_scalar(n->type)))
+	if (definable(d->type, n))
 		return 0;
 	return d_fail(u, d->line, D_OP_INCOMPAT, "inline %s definition uses incompatible types: \"%s\" = \"%s\"",
 		      d->name, type_name(u, d->type), type_name(u, n->type));
-}
-
-/* Of DTrace: a script of its users may have an inline with a name of ours. */
-static bool inline_is_function(const char *name)
-{
-	const enum d_call c = call_find(name);
-	return c != CALL_NONE && c != CALL_vcounter && c != CALL_uline;
 }
 
 int inline_define(struct d_unit *u, struct d_inline *d)
@@ -145,7 +144,14 @@ int inline_define(struct d_unit *u, struct d_inline *d)
 		return d_fail(u, d->line, D_DECL_IDRED,
 			      "identifier redefined: %s\n\t current: inline definition\n\tprevious: built-in variable",
 			      d->name);
-	if (!u->in_library && inline_is_function(d->name))
+	if (!u->in_library && sym_get(u, SYM_GLOBAL, d->name, d->line, false) != NULL)
+		return d_fail(u, d->line, D_DECL_IDRED,
+			      "identifier redefined: %s\n\t current: inline definition\n\tprevious: variable", d->name);
+	if (!u->in_library && map_get(&u->consts, d->name, strlen(d->name)) != NULL)
+		return d_fail(u, d->line, D_DECL_IDRED,
+			      "identifier redefined: %s\n\t current: inline definition\n\tprevious: enumerator",
+			      d->name);
+	if (!u->in_library && call_is_of_dtrace(d->name))
 		return d_fail(u, d->line, D_DECL_IDRED,
 			      "identifier redefined: %s\n\t current: inline definition\n\tprevious: function ",
 			      d->name);
@@ -264,15 +270,14 @@ static int xmember_check(struct d_unit *u, const struct d_translator *t, const s
 	if (arg == NULL || u->arena.failed)
 		return -TALLY_ENOMEM;
 	if (as == NULL)
-		return d_fail(u, m->line, D_XLATE_MEMB, "translator member %s is not a member of %s", m->name,
-			      type_name(u, t->to));
+		return d_fail(u, m->line, D_XLATE_MEMB, "translator member %s is not a member of %s%s", m->name,
+			      type_name(u, t->to), near_member(u, t->to, m->name));
 	if (xmember_find(t, m->name) != m)
 		return d_fail(u, m->line, D_XLATE_REDECL, "translator member %s is defined twice", m->name);
 	int rc = cook_sample(u, m->expr, &p, &n);
 	if (rc < 0)
 		return rc;
-	if (assignable(as, n) || (ty_is_scalar(as) && ty_is_scalar(n->type)) ||
-	    (ty_is_char_array(as) && ty_is_strcompat(n->type)))
+	if (definable(as, n))
 		return 0;
 	return d_fail(u, m->line, D_XLATE_INCOMPAT,
 		      "translator member %s definition uses incompatible types: \"%s\" = \"%s\"", m->name,
@@ -285,6 +290,9 @@ int translator_define(struct d_unit *u, struct d_translator *t)
 		return -TALLY_ENOMEM;
 	if (!ty_is_sou(t->to))
 		return d_fail(u, t->line, D_XLATE_SOU, "translator output type must be a struct or union");
+	if (t->to->incomplete)
+		return d_fail(u, t->line, D_XLATE_SOU, "incomplete struct/union/enum %s%s", type_name(u, t->to),
+			      near_type(u, t->to));
 	for (const struct d_translator *o = u->translators; o != NULL; o = o->next)
 		if (types_same(o->to, t->to) && types_same(o->from, t->from))
 			return d_fail(u, t->line, D_XLATE_REDECL, "translator from %s to %s has already been declared",

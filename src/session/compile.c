@@ -301,6 +301,7 @@ int compile_sources(struct tally_trace *t)
 		.option = env_option,
 		.sizes = env_sizes,
 		.no_process = t->kind == &engine_vm,
+		.no_advice = t->o.flags & TALLY_TRACE_COMPAT,
 		.bare_end = t->o.flags & TALLY_TRACE_COMPAT,
 		.dump = t->dump,
 		.dump_to = &dump,

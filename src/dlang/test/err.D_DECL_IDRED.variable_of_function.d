@@ -1,0 +1,2 @@
+string copyin;
+/* expect-error 1: D_DECL_IDRED identifier redeclared: copyin */
