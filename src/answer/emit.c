@@ -108,7 +108,10 @@ bool an_rows_put(struct an_emit *e, struct an_rows *t, bool first)
 {
 	bool any = false;
 
-	e->to->failed |= t->words.failed;
+	if (t->words.failed) { /* texts of cells are not there */
+		e->to->failed = true;
+		return false;
+	}
 	for (uint32_t i = 0; i < t->n; i += t->ncols) {
 		if (!an_rows_has(e, &t->cell[i]))
 			continue;

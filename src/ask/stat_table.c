@@ -115,6 +115,8 @@ void stat_table_row(struct stat_table *t, double seconds, const char *selector, 
 		[C_NOTE] = stat_cell_words(f->note ? f->note : f->why),
 	};
 
+	if (t->t.words.failed) /* texts of the figure are not there */
+		return;
 	if (t->take) {
 		t->rc = t->rc < 0 ? t->rc : stat_table_take(t, f);
 		return;

@@ -62,7 +62,7 @@ static void watch_record(struct an_emit *e, struct an_rows *t, const struct an_c
 		f.grows = t->grows >> c & 1;
 		f.value = row[c];
 		f.value.unit = an_unit_of(&row[c], t->col[c].unit);
-		w->rc = w->take ? w->take(w->arg, &f) : 0;
+		w->rc = w->take && !t->words.failed ? w->take(w->arg, &f) : 0;
 	}
 	e->to->failed |= t->words.failed;
 }

@@ -1,0 +1,98 @@
+/* Tests of platform.c: a platform whose memory runs out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "serve/serve_int.h"
+
+static uint64_t test_clock(void *arg)
+{
+	return *(uint64_t *)arg;
+}
+
+static int test_drop_line(void *arg, const char *text, size_t n)
+{
+	(void)arg;
+	(void)text;
+	(void)n;
+	return 0;
+}
+
+/* Counts there, and answers twice. */
+static int test_serve(const char *on, const char *events, const char *view, struct buf *page)
+{
+	uint64_t now_ns = UINT64_C(1700000000000000000);
+	const struct tally_serve_opts o = { .size = sizeof(o), .clock = test_clock, .arg = &now_ns };
+	struct tally_serve *s = NULL;
+	int rc = tally_serve_open(&s, &o);
+
+	if (rc >= 0)
+		rc = tally_serve_platform(s, on, events, view);
+	if (rc >= 0)
+		rc = tally_serve_check(s, test_drop_line, NULL);
+	for (int i = 0; rc == 0 && i < 2; i++) {
+		now_ns += UINT64_C(2000000000);
+		buf_clear(page);
+		program_work(s->program[0]);
+		rc = serve_metrics(s, FORMAT_OPENMETRICS, page);
+	}
+	tally_serve_close(s);
+	return rc;
+}
+
+static uint32_t page_count(const struct buf *page, const char *series)
+{
+	uint32_t n = 0;
+
+	for (const char *at = page->p; at && (at = strstr(at, series)); at++)
+		n++;
+	return n;
+}
+
+static void every_failed_allocation_of_a_platform_is_survived(void **state)
+{
+	static const struct {
+		const char *on, *events, *view, *series;
+	} row[] = {
+		{ "power", "gpci/dispatch_purr/", NULL, "tally_gpci_dispatch_purr_processor_time_total{platform=\"power\"," },
+		{ "niagara", "mmustat/immu,cpu=0/", NULL, "tally_mmustat_immu_hits_total{platform=\"niagara\"," },
+		{ "power", NULL, "partitions", "tally_partition_vps{platform=\"power\"," },
+	};
+	const long live = mem_live();
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		uint32_t whole = 0; /* series, with memory enough */
+
+		for (long n = 0, failed = 1; failed; n++) {
+			struct buf page = { 0 };
+			int rc;
+
+			mem_fail_at(n);
+			rc = test_serve(row[i].on, row[i].events, row[i].view, &page);
+			failed = !n || mem_failed();
+			mem_fail_at(0);
+			if (!n)
+				whole = page_count(&page, row[i].series);
+			assert_true(whole > 0);
+			if (!n || !failed)
+				assert_int_equal(rc, 0);
+			if (rc == 0) /* nothing is left out in silence */
+				assert_int_equal(page_count(&page, row[i].series), whole);
+			buf_free(&page);
+			assert_int_equal(mem_live(), live);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_failed_allocation_of_a_platform_is_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
