@@ -179,6 +179,43 @@ static void whoever_asks_is_answered_however_many_only_hold_a_place(void **state
 	assert_int_equal(t->s->http->nconnections, 0);
 }
 
+/* The request may fail; the service stands, and answers the next one. */
+static void memory_that_runs_out_ends_one_request_at_most(void **state)
+{
+	static const char *const path[] = { "/",     "/metrics", "/status", "/folded", "/debug/pprof/profile?seconds=0",
+					    "/live", "/help",    "/nosuch" };
+	struct http_tested *t = *state;
+	bool is_new;
+
+	assert_int_equal(tally_serve_platform(t->s, "power", "gpci/dispatch_purr/", NULL), 0);
+	for (size_t i = 0; i < COUNT(path); i++)
+		for (long n = 1, failed = 1; failed; n++) {
+			char words[128];
+			int fd;
+
+			assert_int_equal(program_load(t->s->program[0], &is_new), 0); /* again, if it failed */
+			snprintf(words, sizeof(words), "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path[i]);
+			fd = client_say(t, words);
+			mem_fail_at(n);
+			http_work(t);
+			(void)live_work(t->s->live, t->now_ns += SECOND);
+			http_work(t);
+			failed = mem_failed();
+			mem_fail_at(0);
+			close(fd);
+			http_work(t);
+			fd = client_say(t, honest);
+			http_work(t);
+			assert_true(client_is_answered(fd));
+			close(fd);
+		}
+	for (int i = 0; i < 4; i++) {
+		(void)live_work(t->s->live, t->now_ns += SECOND);
+		http_work(t);
+	}
+	assert_int_equal(t->s->http->nconnections, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +224,7 @@ int main(void)
 		cmocka_unit_test(a_client_that_asks_again_and_again_stays),
 		cmocka_unit_test(a_page_stays_open),
 		cmocka_unit_test(a_clock_that_is_set_back_ends_nobody),
+		cmocka_unit_test(memory_that_runs_out_ends_one_request_at_most),
 		cmocka_unit_test(whoever_asks_is_answered_however_many_only_hold_a_place),
 	};
 

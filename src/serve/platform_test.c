@@ -57,7 +57,8 @@ static void every_failed_allocation_of_a_platform_is_survived(void **state)
 	static const struct {
 		const char *on, *events, *view, *series;
 	} row[] = {
-		{ "power", "gpci/dispatch_purr/", NULL, "tally_gpci_dispatch_purr_processor_time_total{platform=\"power\"," },
+		{ "power", "gpci/dispatch_purr/", NULL,
+		  "tally_gpci_dispatch_purr_processor_time_total{platform=\"power\"," },
 		{ "niagara", "mmustat/immu,cpu=0/", NULL, "tally_mmustat_immu_hits_total{platform=\"niagara\"," },
 		{ "power", NULL, "partitions", "tally_partition_vps{platform=\"power\"," },
 	};

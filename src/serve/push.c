@@ -63,15 +63,16 @@ struct push {
 	char *base, host[HOST_NAME_MAX + 1];
 	struct push_source *source;
 	uint32_t nsources, capsources;
-	uint64_t read_ns;                     /* when the sources were read */
-	struct push_profile *waiting;         /* the oldest first */
+	uint64_t read_ns;             /* when the sources were read */
+	struct push_profile *waiting; /* the oldest first */
 	uint32_t nwaiting, capwaiting;
-	size_t bytes;                         /* of them */
-	bool sending;                         /* the first of them is on its way */
-	struct buf words;                     /* of the answer */
-	uint64_t failed_ns, retry_ns;         /* when the server last did not take one, and how long to wait then; 0: it took it */
+	size_t bytes;     /* of them */
+	bool sending;     /* the first of them is on its way */
+	struct buf words; /* of the answer */
+	uint64_t failed_ns,
+		retry_ns; /* when the server last did not take one, and how long to wait then; 0: it took it */
 	uint64_t sent, refused, dropped, tries;
-	char why[WORDS_MOST * 2];             /* the server did not take the last one; "" */
+	char why[WORDS_MOST * 2]; /* the server did not take the last one; "" */
 };
 
 static uint64_t push_now(const struct push *p)
@@ -241,7 +242,7 @@ static void push_put_name(struct buf *to, const char *text)
 {
 	for (; *text; text++)
 		buf_putc(to, (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
-						     (*text >= '0' && *text <= '9') || *text == '-' ?
+					     (*text >= '0' && *text <= '9') || *text == '-' ?
 				     *text :
 				     '_');
 }
@@ -322,10 +323,9 @@ static struct push_source *push_source_of(struct push *p, struct program *progra
 	src = VEC_NEW(p->source, p->nsources, p->capsources);
 	if (!src)
 		return NULL;
-	*src = (struct push_source){ .program = program,
-				     .name = mem_strdup(name),
-				     .generation = program->generation,
-				     .since_ns = p->read_ns };
+	*src = (struct push_source){
+		.program = program, .name = mem_strdup(name), .generation = program->generation, .since_ns = p->read_ns
+	};
 	if (src->name)
 		return src;
 	p->nsources--;
