@@ -113,13 +113,15 @@ static void live_step(struct live *l, uint64_t now_ns)
 		const struct program *p = l->serve->program[i];
 		const struct history_facts f = { p->name, p->path, program_state_text(p), p->why.text, p->generation };
 		const int rc = history_program(l->history, &f);
+		uint64_t lost;
 
 		if (rc < 0 || !p->trace)
 			continue;
 		if (rc == 1)
 			(void)tally_trace_aggregations(p->trace, live_take_definition, l->history);
 		(void)tally_trace_drops(p->trace, live_take_drop, l->history);
-		history_drop(l->history, "firing", program_firings_lost(p));
+		if (program_firings_lost(p, &lost) >= 0)
+			history_drop(l->history, "firing", lost);
 		(void)session_walk_aggregations(p->trace, live_take_aggregation, l->history);
 	}
 	(void)history_end(l->history);

@@ -278,12 +278,10 @@ static int program_add_loss(void *arg, const struct tally_loss *l)
 	return 0;
 }
 
-uint64_t program_firings_lost(const struct program *p)
+int program_firings_lost(const struct program *p, uint64_t *ret)
 {
-	uint64_t lost = 0;
-
-	(void)tally_trace_losses(p->trace, program_add_loss, &lost);
-	return lost;
+	*ret = 0;
+	return tally_trace_losses(p->trace, program_add_loss, ret);
 }
 
 const char *program_state_text(const struct program *p)

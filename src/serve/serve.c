@@ -373,13 +373,17 @@ static void serve_put_self(struct tally_serve *s, enum format f, struct buf *to)
 	for (uint32_t i = 0; i < s->nprograms; i++) {
 		struct program *p = s->program[i];
 		struct drop_lines c = { &drops, &firings, p };
+		uint64_t n;
 
 		serve_put_owner(&up, "tally_up", p);
 		buf_printf(&up, "} %d\n", p->state == PROGRAM_RUNS);
 		if (p->trace) {
+			/* What cannot be read now has no sample: 0 would say that it began anew. */
 			(void)tally_trace_drops(p->trace, serve_take_drops, &c);
-			serve_put_owner(&lost, "tally_firings_lost_total", p);
-			buf_printf(&lost, "} %llu\n", (unsigned long long)program_firings_lost(p));
+			if (program_firings_lost(p, &n) >= 0) {
+				serve_put_owner(&lost, "tally_firings_lost_total", p);
+				buf_printf(&lost, "} %llu\n", (unsigned long long)n);
+			}
 		}
 		if (p->watch) {
 			serve_put_owner(&passed, "tally_platform_seconds_total", p);

@@ -114,7 +114,8 @@ int program_read(struct program *p, const struct metric_reading *r);
 /* It has failed: keeps the words. */
 int program_fail(struct program *p, int rc, const char *words, const char *reason);
 void program_forget_metrics(struct program *p);
-uint64_t program_firings_lost(const struct program *p);  /* of one with a trace: all kinds of firings in all */
+int program_firings_lost(const struct program *p,
+			 uint64_t *ret);                 /* of one with a trace; negative: they cannot be read */
 const char *program_state_text(const struct program *p); /* "running" */
 
 /* ---- platform.c ------------------------------------------------------------------ */
