@@ -11,7 +11,7 @@ trap 'rm -f "$BENCH_FIGURES"' EXIT
 trap 'exit 130' INT TERM
 
 before=$(build/bench/clock)
-for part in run stack ptt hv flame serve; do
+for part in run stack ptt hv flame serve fleet; do
   echo "== bench/$part.sh"
   bench/$part.sh "$@" || status=1
 done

@@ -7,7 +7,7 @@
 #
 # Commands stand in blocks ```console, behind `$ ` and with what they print; and in blocks ```sh, without.  A command ends with
 # status 0.  A line "..." on the page stands for any lines.  What a command makes of PATH holds for those that follow.
-# One that ends in & goes on in the background until the end of the page; the next waits for its socket.
+# One that ends in & goes on in the background until the end of the page; the next waits for its socket, X.sock or 127.0.0.1:PORT.
 #
 # What stands behind `console` or `sh` says what else to expect:
 #   3          that status                       live   status 0, any output: it differs from run to run
@@ -16,6 +16,7 @@
 #   duckdb     DuckDB's library                  duckdb-cli clickhouse               that program
 #   system     it changes users and programs of this machine: only its syntax is checked
 #   source     the source tree                package    Debian's packages, and no source tree
+#   http       libmicrohttpd and curl         prometheus  Prometheus, with promtool
 #   guest      a kernel for a guest, and a QEMU newer than Debian 12 has: `make check-vm` runs it
 #
 # Where a need is not met, all else of the command is checked: its syntax; for hardware that it is refused for that reason
@@ -45,6 +46,8 @@ need_is_met() { # NEED
   power) pmu_is_here hv_gpci ;;
   fuse) [ -w /dev/fuse ] && { [ "$(id -u)" -eq 0 ] || command -v fusermount3 >/dev/null; } ;;
   duckdb) tally doctor --json 2>/dev/null | grep -q '"DuckDB".*"verdict":"ok"' ;;
+  http) ldconfig -p | grep -q libmicrohttpd.so.12 && command -v curl >/dev/null ;;
+  prometheus) command -v prometheus >/dev/null && command -v promtool >/dev/null ;;
   guest | system) false ;;
   source) [ -x tools/deps.sh ] ;;
   package) [ ! -x tools/deps.sh ] && [ -d /usr/share/doc/tally/tutorial ] ;;
@@ -94,11 +97,17 @@ agree() { # WANT GOT: line by line; "..." takes any lines
     END { exit !agree(1, 1) }' "$1" "$2"
 }
 background() { # COMMAND: and waits until what it listens at is there
-  local socket
+  local socket port
   socket=$(grep -oE '[^ ]+\.sock' <<<"$1" | head -n 1)
+  port=$(grep -oE '127\.0\.0\.1:[0-9]+' <<<"$1" | head -n 1)
   bash -c "exec ${1% &}" >"$work/background" 2>&1 &
   started+=($!)
-  for _ in $(seq 100); do [ -S "$socket" ] && return 0; kill -0 $! 2>/dev/null || break; sleep 0.05; done
+  for _ in $(seq 100); do
+    [ -S "$socket" ] && return 0
+    [ -n "$port" ] && (: <>"/dev/tcp/${port/://}") 2>/dev/null && return 0
+    kill -0 $! 2>/dev/null || break
+    sleep 0.05
+  done
   cat "$work/background"
   return 1
 }
