@@ -651,7 +651,7 @@ assert {"error_log", "page", "msi", "message_log", "perhaps_chance", "lost", "la
   grep -q "data-part=\"latency_heat\" data-drawn=\"$steps\"" "$BATS_TEST_TMPDIR/dom"
 }
 
-@test "the README's pictures are of the pages that report and trace write today" {
+@test "the README's pictures are of the pages that report, trace and serve write today" {
   tools/picture.sh -c
 }
 
