@@ -423,39 +423,36 @@ static void push_send_first(struct push *p)
 	p->tries++;
 }
 
-/* What became of it: "" if the server took it. */
-static void push_note_result(struct push *p, int code, long status)
+/* Whether the server took it; why has what it said if not. */
+static bool push_note_result(struct push *p, int code, long status)
 {
-	struct buf words = { 0 };
-	const bool took = !code && status >= 200 && status < 300;
-	size_t n = 0;
+	const bool took = !code && status >= 200 && status < 300, failed_before = *p->why;
+	const char *words = p->words.n ? p->words.p : "";
+	const int n = (int)strcspn(words, "\r\n");
 
-	while (n < p->words.n && p->words.p[n] != '\n' && p->words.p[n] != '\r')
-		n++;
-	if (!took && code)
-		buf_puts(&words, p->lib.easy_strerror(code));
-	else if (!took)
-		buf_printf(&words, "HTTP %ld%s%.*s", status, n ? ": " : "", (int)n, n ? p->words.p : "");
-	if (!took && !*p->why)
-		serve_note(p->serve, "push: the server does not take profiles: %s",
-			   words.failed ? "out of memory" : words.p);
-	if (took && *p->why)
+	if (took)
+		*p->why = '\0';
+	else if (code)
+		snprintf(p->why, sizeof(p->why), "%s", p->lib.easy_strerror(code));
+	else
+		snprintf(p->why, sizeof(p->why), "HTTP %ld%s%.*s", status, n ? ": " : "", n, words);
+	if (!took && !failed_before)
+		serve_note(p->serve, "push: the server does not take profiles: %s", p->why);
+	if (took && failed_before)
 		serve_note(p->serve, "push: the server takes profiles again");
-	snprintf(p->why, sizeof(p->why), "%s", words.p ? words.p : "");
-	buf_free(&words);
+	return took;
 }
 
 static void push_take_result(struct push *p, int code)
 {
 	long status = 0;
-	bool again;
+	bool took;
 
 	p->lib.easy_getinfo(p->easy, LIBCURL_INFO_RESPONSE_CODE, &status);
 	p->lib.multi_remove_handle(p->multi, p->easy);
 	p->sending = false;
-	push_note_result(p, code, status);
-	again = code || status >= 500 || status == 408 || status == 429;
-	if (again) {
+	took = push_note_result(p, code, status);
+	if (code || status >= 500 || status == 408 || status == 429) {
 		p->failed_ns = push_now(p);
 		p->retry_ns = p->retry_ns ? p->retry_ns * 2 : RETRY_FIRST_NS;
 		if (p->retry_ns > RETRY_LAST_NS)
@@ -463,8 +460,8 @@ static void push_take_result(struct push *p, int code)
 		return;
 	}
 	p->retry_ns = 0;
-	p->sent += !*p->why;
-	p->refused += *p->why != '\0';
+	p->sent += took;
+	p->refused += !took;
 	push_drop(p, 0);
 }
 
