@@ -215,6 +215,17 @@ P
   grep -q 'local: tally_cpc_cpu_clock_seconds is left out: it has a metric of this name already$' log
 }
 
+@test "a program has no metric by a name of the service's own" {
+  needs_http
+  echo 'BEGIN { @up = sum(7); @scrapes = count(); @ups = sum(8); }' >mine.d
+  serve -s mine.d
+  counts 'tally_ups{program="mine"} 8'
+  counts 'tally_up{program="mine"} 1'
+  [ "$(metrics | grep -c '^# TYPE tally_up ')" -eq 1 ]
+  grep -q 'mine: tally_up is left out: the service itself has a metric of this name; rename the aggregation' log
+  grep -q 'mine: tally_scrapes is left out: ' log
+}
+
 @test "requests that change something are refused, and nothing else is there" {
   needs_http
   known_program

@@ -429,7 +429,7 @@ struct d_unit {
 	uint32_t depth;      /* recursion of the parser */
 };
 
-/* Fails at `line` of the current source (0: of none): stores the words as dtrace(1) prints them. tag: D_NTAGS for those without one.
+/* Fails at `line` of the current source (0: of none): stores the words as dtrace(1) prints them.
  * Returns -TALLY_ESYNTAX. */
 int d_fail(struct d_unit *u, uint32_t line, enum d_tag tag, const char *fmt, ...) PRINTF_LIKE(4, 5);
 int d_nomem(struct d_unit *u); /* returns -TALLY_ENOMEM */

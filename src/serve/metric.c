@@ -585,3 +585,26 @@ void metric_head(struct buf *to, enum format f, const char *name, enum metric_ty
 	if (f == FORMAT_OPENMETRICS && *unit)
 		buf_printf(to, "# UNIT %s %s\n", name, unit);
 }
+
+static const struct {
+	const char *name, *unit, *help;
+	enum metric_type type;
+} metric_own[] = {
+#define OWN(name, type, unit, help) { "tally_" #name, unit, help, METRIC_##type },
+#include "serve/own.def"
+#undef OWN
+};
+
+void metric_head_own(struct buf *to, enum format f, enum own_metric which)
+{
+	metric_head(to, f, metric_own[which].name, metric_own[which].type, metric_own[which].unit,
+		    metric_own[which].help);
+}
+
+bool metric_is_own(const char *name)
+{
+	for (size_t i = 0; i < COUNT(metric_own); i++)
+		if (!strcmp(name, metric_own[i].name))
+			return true;
+	return false;
+}

@@ -537,15 +537,14 @@ void push_put_metrics(const struct push *p, enum format f, struct buf *to)
 {
 	if (!p)
 		return;
-	metric_head(to, f, "tally_profiles_pushed", METRIC_COUNTER, "", "profiles that the server of --push took");
+	metric_head_own(to, f, OWN_profiles_pushed);
 	buf_printf(to, "tally_profiles_pushed_total %llu\n", (unsigned long long)p->sent);
-	metric_head(to, f, "tally_profiles_lost", METRIC_COUNTER, "",
-		    "profiles that did not reach the server of --push, by cause: it refused them, or too many waited");
+	metric_head_own(to, f, OWN_profiles_lost);
 	buf_printf(to, "tally_profiles_lost_total{cause=\"refused\"} %llu\n", (unsigned long long)p->refused);
 	buf_printf(to, "tally_profiles_lost_total{cause=\"queue\"} %llu\n", (unsigned long long)p->dropped);
-	metric_head(to, f, "tally_profiles_waiting", METRIC_GAUGE, "", "profiles that wait for the server of --push");
+	metric_head_own(to, f, OWN_profiles_waiting);
 	buf_printf(to, "tally_profiles_waiting %u\n", p->nwaiting);
-	metric_head(to, f, "tally_push_tries", METRIC_COUNTER, "", "requests to the server of --push");
+	metric_head_own(to, f, OWN_push_tries);
 	buf_printf(to, "tally_push_tries_total %llu\n", (unsigned long long)p->tries);
 }
 

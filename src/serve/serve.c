@@ -267,8 +267,8 @@ static struct family_part *serve_families(const struct tally_serve *s, uint32_t 
 }
 
 /*
- * Readers refuse a page on which a name has two types, or a series stands twice: the first program by name keeps the name, and of a
- * program the first aggregation.
+ * Readers refuse a page on which a name has two types, or a series stands twice: the service keeps its own names, then the first program
+ * by name has it, and of a program the first aggregation.
  */
 static int serve_settle_names(struct tally_serve *s)
 {
@@ -283,7 +283,12 @@ static int serve_settle_names(struct tally_serve *s)
 		const struct family_part *at = &part[i];
 		const bool is_same = head && !strcmp(head->m->name, at->m->name);
 
-		if (is_same && head->p == at->p) {
+		if (metric_is_own(at->m->name)) {
+			serve_note(
+				s,
+				"%s: %s is left out: the service itself has a metric of this name; rename the aggregation",
+				at->p->name, at->m->name);
+		} else if (is_same && head->p == at->p) {
 			serve_note(s, "%s: %s is left out: it has a metric of this name already%s", at->p->name,
 				   at->m->name, at->p->is_platform ? "" : "; rename the aggregation");
 		} else if (is_same && head->m->type != at->m->type) {
@@ -399,31 +404,25 @@ static void serve_put_self(struct tally_serve *s, enum format f, struct buf *to)
 				   (unsigned long long)p->metric[k].others);
 		}
 	}
-	metric_head(to, f, "tally_build_info", METRIC_GAUGE, "", "the version of tally, as a label");
+	metric_head_own(to, f, OWN_build_info);
 	buf_puts(to, "tally_build_info{");
 	format_label(to, "version", tally_version(), strlen(tally_version()));
 	buf_puts(to, "} 1\n");
-	metric_head(to, f, "tally_up", METRIC_GAUGE, "",
-		    "whether the program or platform runs; /status says why it does not");
+	metric_head_own(to, f, OWN_up);
 	buf_put(to, up.p ? up.p : "", up.n);
-	metric_head(to, f, "tally_firings", METRIC_COUNTER, "", "firings of the program's probes over perf events");
+	metric_head_own(to, f, OWN_firings);
 	buf_put(to, firings.p ? firings.p : "", firings.n);
-	metric_head(
-		to, f, "tally_firings_lost", METRIC_COUNTER, "",
-		"firings over perf events that the kernel left out: events counted, by their period, without the firings");
+	metric_head_own(to, f, OWN_firings_lost);
 	buf_put(to, lost.p ? lost.p : "", lost.n);
-	metric_head(to, f, "tally_drops", METRIC_COUNTER, "", "what the program lost, by cause");
+	metric_head_own(to, f, OWN_drops);
 	buf_put(to, drops.p ? drops.p : "", drops.n);
-	metric_head(to, f, "tally_platform_seconds", METRIC_COUNTER, f == FORMAT_TEXT ? "" : "seconds",
-		    "the platform's own time since it is counted; a model's may be slower than the clock");
+	metric_head_own(to, f, OWN_platform_seconds);
 	buf_put(to, passed.p ? passed.p : "", passed.n);
-	metric_head(to, f, "tally_series_folded", METRIC_GAUGE, "",
-		    "keys beyond the limit of series, which are one series with other='true'");
+	metric_head_own(to, f, OWN_series_folded);
 	buf_put(to, others.p ? others.p : "", others.n);
-	metric_head(to, f, "tally_scrapes", METRIC_COUNTER, "", "answers to /metrics, with this one");
+	metric_head_own(to, f, OWN_scrapes);
 	buf_printf(to, "tally_scrapes_total %llu\n", (unsigned long long)s->scrapes);
-	metric_head(to, f, "tally_scrape_seconds", METRIC_GAUGE, f == FORMAT_TEXT ? "" : "seconds",
-		    "how long the answer before this one took");
+	metric_head_own(to, f, OWN_scrape_seconds);
 	buf_puts(to, "tally_scrape_seconds ");
 	format_number(to, (double)s->scrape_ns / 1e9);
 	buf_putc(to, '\n');

@@ -80,6 +80,13 @@ int metric_end(struct metric *m, const struct metric_reading *r, const char *pro
 /* # HELP, # TYPE and # UNIT. */
 void metric_head(struct buf *to, enum format f, const char *name, enum metric_type type, const char *unit,
 		 const char *help);
+enum own_metric {
+#define OWN(name, type, unit, help) OWN_##name,
+#include "serve/own.def"
+#undef OWN
+};
+void metric_head_own(struct buf *to, enum format f, enum own_metric which);
+bool metric_is_own(const char *name); /* "tally_up": the service itself has it */
 
 /* ---- program.c ------------------------------------------------------------------- */
 enum program_state { PROGRAM_RUNS, PROGRAM_FAILED, PROGRAM_ENDED };
