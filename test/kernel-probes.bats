@@ -187,13 +187,79 @@ done $(((s2 - s + v2 - v) * 512))" ] || { echo "$output; the device: $r $s $w $v
     run trace -n 'lockstat:::adaptive-acquire { }'
     has "lockstat: adaptive-acquire requires a probe at the return of a function of the kernel (fexit: CONFIG_FUNCTION_TRACER), which this kernel has not"
   fi
-  run trace -n 'lockstat:::adaptive-block { }'
-  [ "$status" -eq 1 ]
-  has "lockstat: adaptive-block requires one tracepoint that tells how long a thread waited (rawtp:::contention_begin and contention_end are both ends), which"
   run trace -n 'vminfo:::zfod { }'
   has "vminfo: zfod requires"
   run trace -n 'proc:::exti { }'
   has 'proc: no probe "exti"; did you mean exit?'
+}
+
+# What the kernel has tracepoints of: those of functions are more where those can be probed.
+needs_contention() {
+  needs_types
+  "$TALLY" trace -l -n rawtp:::contention_begin >/dev/null 2>&1 || skip "this kernel does not tell of waits for locks"
+}
+
+@test "the probes of waits for locks are listed with a lock's type, and nanoseconds; without the tracepoints they are refused" {
+  needs_types
+  if ! "$TALLY" trace -l -n rawtp:::contention_begin >/dev/null 2>&1; then
+    run trace -n 'lockstat:::adaptive-block { }'
+    [ "$status" -eq 1 ]
+    has "lockstat: adaptive-block requires the tracepoints contention_begin and contention_end (Linux 5.19), which this kernel has not"
+    return
+  fi
+  run bash -c '"$1" trace -lv -n "lockstat:::*-block" -n "lockstat:::*-spin" | awk "\$2 == \"lockstat\" { print \$NF } /args\[/ { \$1 = \$1; print }"' - "$TALLY"
+  said 0 "adaptive-block
+args[0]: struct mutex *
+args[1]: uint64_t
+rw-block
+args[0]: struct rw_semaphore *
+args[1]: uint64_t
+args[2]: int
+adaptive-spin
+args[0]: struct mutex *
+args[1]: uint64_t
+spin-spin
+args[0]: spinlock_t *
+args[1]: uint64_t
+rw-spin
+args[0]: rwlock_t *
+args[1]: uint64_t
+args[2]: int"
+}
+
+# The program knows how often a thread waits, for how long the lock is held meanwhile at least, and how long its call takes in all.
+waits_for() { # KIND PROBE
+  run trace -c "$PROGS/locks $1 $BATS_TEST_TMPDIR/file 20" -n 'BEGIN { n = reads = 0; sum = 0; }' \
+    -n "lockstat:::$2"' /execname == "waiter" && arg1 > 1000000 && args[0] != NULL/ { n++; reads += arg2; sum += arg1; }' \
+    -n 'END { printf("probe %d %d %d\n", n, sum, reads); }'
+  [ "$status" -ne 77 ] || skip "this kernel has no userfaultfd()"
+  [ "$status" -eq 0 ] && awk '$1 == "waits" { n = $2; held = $4; called = $6 } $1 == "probe" { probe = $2; sum = $3; reads = $4 }
+    END { exit !(n == 20 && probe == n && held > 0 && sum >= held && sum <= called && !reads) }' <<<"$output" || { echo "$output"; return 1; }
+}
+
+@test "adaptive-block of a mutex and rw-block of an inode: as often as a thread waited, no shorter than the lock was held, no longer than its calls" {
+  needs_contention
+  waits_for mutex adaptive-block
+  waits_for rwsem rw-block
+}
+
+# What both tracepoints tell, put together in D; what is taken after a signal is not.
+map_waits() {
+  run trace -c "$PROGS/locks map 8 300" -n 'BEGIN { ns = 0; }' -n 'self int flags[uintptr_t];' \
+    -n 'lockstat:::rw-block /execname == "waiter"/ { @["probe", arg2 ? 2 : 4] = count(); ns += arg1; }' \
+    -n 'lockstat:::spin-spin /execname == "waiter"/ { @["probe", 1] = count(); ns += arg1; }' \
+    -n 'rawtp:::contention_begin /execname == "waiter" && (arg1 == 1 || arg1 == 2 || arg1 == 4)/ { self->flags[arg0] = arg1; }' \
+    -n 'rawtp:::contention_end /self->flags[arg0] && (int)arg1 == 0/ { @["kernel", self->flags[arg0]] = count(); }' \
+    -n 'rawtp:::contention_end /self->flags[arg0]/ { self->flags[arg0] = 0; }' \
+    -n 'END { printf("ns %d\n", ns); printa("%s %d %@d\n", @); }'
+  [ "$status" -eq 0 ] && awk '$1 == "waits" { called = $6 } $1 == "ns" { ns = $2 } $1 == "probe" { probe[$2] = $3 } $1 == "kernel" { kernel[$2] = $3 }
+    END { for (f = 1; f <= 4; f *= 2) bad += probe[f] + 0 != kernel[f] + 0; exit !(!bad && probe[4] > 0 && ns > 0 && ns <= called) }' <<<"$output" ||
+    { echo "$output"; return 1; }
+}
+
+@test "rw-block and spin-spin of threads that map memory are as many as the kernel's waits, of readers and writers, and no longer than the calls" {
+  needs_contention
+  three_times map_waits # a spin in an interrupt of a program's own is lost, and told
 }
 
 @test "an argument that differs among the probes of a description is refused, its condition is not; descriptions of a clause have each its own" {

@@ -71,6 +71,7 @@ enum img_map_use {
 	IMG_UNWIND_ROWS,      /* ARRAY of chunks: u64[IMG_UNWIND_CHUNK] */
 	IMG_UNWIND_RULES,     /* ARRAY of 1: struct img_unwind_rule[IMG_UNWIND_RULES_N] */
 	IMG_UNWIND_WANTED,    /* ARRAY of 1: struct img_unwind_wanted */
+	IMG_WAITS,            /* HASH whose memory is there from the start: struct img_wait_key -> struct img_wait */
 };
 struct img_map {
 	uint8_t type, use;
@@ -97,6 +98,7 @@ struct img_drops {                 /* per CPU */
 	uint64_t spec_busy;        /* speculation() found none that is free, but one that soon is */
 	uint64_t spec_unavailable; /* nor such a one */
 	uint64_t slices;           /* times that a thread was on a CPU, of which vcounter() does not know the whole */
+	uint64_t waits;            /* for locks, whose beginning could not be written down */
 };
 /*
  * A speculation: who takes records for it counts them first and then looks whether it is ACTIVE, so that when it is no longer, the
@@ -127,6 +129,25 @@ struct img_thread_time {
 	/* what the CPU's clock of threads was behind its clock: time of interrupts and of the hypervisor */
 	uint64_t stolen_ns;
 	uint64_t last_ns; /* the latest vtimestamp */
+};
+/* A thread that waits for a lock, from the tracepoint contention_begin (kernel/lock_wait.c) to contention_end (cg_wait.c). It may
+ * sleep and spin in turn, and the kernel tells of each turn. */
+struct img_wait_key {
+	uint64_t task, lock; /* addresses */
+};
+enum {
+	IMG_LOCK_SPIN = 1,
+	IMG_LOCK_READ = 2,
+	IMG_LOCK_WRITE = 4,
+	IMG_LOCK_RT = 8,
+	IMG_LOCK_PERCPU = 16,
+	IMG_LOCK_MUTEX = 32
+}; /* LCB_F_* */
+struct img_wait {
+	uint64_t since_ns; /* when the turn began */
+	uint64_t flags;    /* IMG_LOCK_*, of the turn */
+	uint64_t turns;    /* bit IMG_LOCK_SPIN: it spun; bit 0: it slept */
+	uint64_t ns[2];    /* the same as indexes: how long, in the turns before this one */
 };
 /* Where the kernel's functions that lead from a tracepoint to its programs begin and end, in turn and in order; then all bits are 1. */
 enum { DISPATCH_MOST = 8192, DISPATCH_FRAMES = 3 };
@@ -333,6 +354,8 @@ struct bpf_when {
 	uint8_t test;  /* enum bpf_test */
 	int32_t value;
 };
+/* At contention_end: what the thread did until it had the lock, and which kind of lock that is. */
+enum bpf_wait { WAIT_NONE, WAIT_MUTEX_BLOCK, WAIT_MUTEX_SPIN, WAIT_SPINLOCK, WAIT_RW_BLOCK, WAIT_RW_SPIN };
 /* A tracepoint of the kernel, whose context is a word for each argument; or a function of it that is called or returns. */
 enum bpf_point_at { POINT_TRACEPOINT, POINT_ENTRY, POINT_RETURN };
 struct bpf_point {
@@ -347,6 +370,7 @@ struct bpf_point {
 	const char *in_call; /* it fires in this system call only */
 	uint8_t call_args;   /* 1 + n: it is the beginning of a call, and arg0 is the call's argument n */
 	uint8_t subject;     /* 1 + n: word n is the task_struct of the thread that it is about; 0: the current one */
+	uint8_t wait;        /* enum bpf_wait: arg1 is the time that was waited, arg2 1 of a reader */
 	struct bpf_when when[3];
 	uint8_t nwhen;
 };

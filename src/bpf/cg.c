@@ -72,6 +72,8 @@ static void map_var(struct cg *g, struct img_map *m)
 	m->max_entries = n ? n : 1;
 }
 
+#define WAITS_MOST 16384u /* threads that wait at a time, and what interrupts them */
+
 #define SPARE_KEYS 4096u /* 128 KB of values for each CPU, made in two milliseconds */
 
 static void map_agg(struct cg *g, struct img_map *m)
@@ -122,6 +124,7 @@ static const struct map_row {
 	[IMG_UNWIND_ROWS] = { "unwind_rows", IMG_ARRAY, false, 4, 8 * IMG_UNWIND_CHUNK, 1 },
 	[IMG_UNWIND_RULES] = { "unwind_rules", IMG_ARRAY, false, 4, IMG_UNWIND_RULES_N * sizeof(struct img_unwind_rule),
 			       1 },
+	[IMG_WAITS] = { "waits", IMG_HASH, false, sizeof(struct img_wait_key), sizeof(struct img_wait), WAITS_MOST },
 	[IMG_UNWIND_WANTED] = { "unwind_wanted", IMG_ARRAY, false, 4, sizeof(struct img_unwind_wanted), 1 },
 };
 
@@ -776,7 +779,8 @@ static void cg_finish_image(struct cg *g)
 		} else if (m->use == IMG_GLOBALS)
 			m->value_size += g->slack;
 		else if (m->use == IMG_DROPS)
-			m->max_entries = g->img->nprogs + 1; /* the last one's is what watches switches of threads */
+			m->max_entries =
+				g->img->nprogs + 1; /* the last one's is what watches switches of threads, and locks */
 		else if (m->use == IMG_PARTS)
 			m->max_entries = g->img->nparts;
 	}

@@ -18,6 +18,8 @@ enum {
 	FP_CALL = -104,   /* address of the row of this system call or place */
 	FP_BUSY = -112,   /* of the words that say who has which part of scratch memory */
 	FP_PART = -120,   /* which part is ours */
+	FP_WAIT = -112,   /* of a program of a lock that was waited for: nanoseconds ... */
+	FP_READS = -120,  /* ... and whether to read */
 	FP_WHO = -128,    /* of a program of a place: process << 32 | thread */
 	FP_SELF = -136,   /* address of the thread's storage, see cg_self.c */
 	FP_SPILL = -136,  /* spilled registers lie below */
@@ -243,6 +245,9 @@ void cg_point_subject(struct cg *g, uint8_t to);
 void cg_point_word(struct cg *g, uint8_t to, unsigned n);
 void cg_point_arg(struct cg *g, unsigned n);
 void cg_point_begin(struct cg *g, uint32_t out, bool whole);
+
+/* cg_wait.c */
+void cg_wait_begin(struct cg *g, uint32_t out, bool whole);
 
 /* cg_stack.c */
 /* to = flags of the helpers that take a stack, without the frames that are not the probe's, and `skip` more. R0 to R5 change. */

@@ -99,6 +99,8 @@ void cg_point_arg(struct cg *g, unsigned n)
 		cg_call_arg(g, n + p->call_args - 1u);
 	else if (p->at == POINT_RETURN && n == (p->nargs ? p->nargs : 1) && p->has_result)
 		point_function_result(g);
+	else if (p->wait && n)
+		cg_ins(g, n > 2 ? I_MOV_IMM(R0, 0) : I_LOAD(DW, R0, R10, n == 1 ? FP_WAIT : FP_READS));
 	else if (n < p->nargs)
 		cg_point_word(g, R0, n);
 	else
@@ -209,4 +211,6 @@ void cg_point_begin(struct cg *g, uint32_t out, bool whole)
 		cg_call_only(g, p, out);
 	for (uint32_t i = 0; i < p->nwhen && whole; i++)
 		when_begin(g, &p->when[i], out);
+	if (p->wait)
+		cg_wait_begin(g, out, whole);
 }

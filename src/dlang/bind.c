@@ -305,7 +305,7 @@ static int bind_argument(struct d_unit *u, struct d_node *n, uint32_t index)
 	for (uint32_t i = 0; c != NULL && u->env.args != NULL && i < c->nprobes; i++) {
 		const struct d_args *a = u->env.args(u->env.arg, c->probes[i], index);
 		expanded |= a != NULL && a->text != NULL;
-		differ |= i > 0 && a != first;
+		differ |= i > 0 && !args_are_same(a, first);
 		first = i == 0 ? a : first;
 	}
 	if (!expanded)

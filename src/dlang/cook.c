@@ -468,6 +468,11 @@ static const struct d_type *args_type(struct d_unit *u, const struct d_args *a)
 
 const struct d_args d_args_any = { .name = "" };
 
+bool args_are_same(const struct d_args *a, const struct d_args *b)
+{
+	return a == b || (a && b && a->text && b->text && !strcmp(a->text, b->text) && !strcmp(a->value, b->value));
+}
+
 int args_of_clause(struct d_unit *u, const struct d_node *n, int64_t index, const struct d_args **ret)
 {
 	const struct d_clausenode *c = u->cur_clause;
@@ -485,7 +490,7 @@ int args_of_clause(struct d_unit *u, const struct d_node *n, int64_t index, cons
 			p = u->env.args(u->env.arg, c->probes[i], (uint32_t)index);
 		if (p == &d_args_any)
 			continue;
-		if (known && p != a)
+		if (known && !args_are_same(p, a))
 			return d_fail(u, n->line, D_ARGS_MULTI,
 				      "args[ ] may not be referenced because probe description "
 				      "%s:%s:%s:%s matches an unstable set of probes",

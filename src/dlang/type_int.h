@@ -133,6 +133,8 @@ int bind_constants(struct d_unit *u, struct d_node *n);
 /* ---- cook.c: expressions ---------------------------------------------------- */
 
 int cook(struct d_unit *u, struct d_node **np); /* types it and all below */
+/* Whether an argument is the same thing in two probes. */
+bool args_are_same(const struct d_args *a, const struct d_args *b);
 /* What args[index] is in all probes of the clause; fails where they differ, or have none. */
 int args_of_clause(struct d_unit *u, const struct d_node *n, int64_t index, const struct d_args **ret);
 int cook_value(struct d_unit *u, struct d_node **np); /* cook, then decay but for char[] */

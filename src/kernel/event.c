@@ -346,6 +346,8 @@ int k_enable(struct k_run *k, struct err *e)
 		rc = places_enable(k, e); /* they take the longest: what the others set off is seen there */
 	if (rc == 0)
 		rc = points_enable(k, e);
+	if (rc == 0)
+		rc = lock_waits_enable(k, e);
 	if (rc == 0 && timers_set(k, true) < 0)
 		rc = err_set(e, TALLY_EIO, "cannot start a timer: %s", strerror(errno));
 	k->enabled = true;
@@ -368,6 +370,7 @@ int k_disable(struct k_run *k)
 		return 0;
 	k->enabled = false;
 	timers_set(k, false);
+	lock_waits_disable(k);
 	points_disable(k);
 	programs_disable(k);
 	holds_disable(k);

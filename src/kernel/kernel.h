@@ -128,7 +128,8 @@ void k_program_go_on(struct k_run *k, const struct k_program *program);
 void k_detach_places(struct k_run *k, int fd); /* those of that file's descriptor */
 /* Firings of a program that the kernel left out, since the program was running on that CPU already. */
 uint64_t k_missed(const struct k_run *k, uint32_t prog);
-int k_enable(struct k_run *k, struct err *e); /* all that is attached; then checks that each pinned event counts */
+uint64_t k_waits_missed(const struct k_run *k); /* beginnings of waits for locks, by the same rule */
+int k_enable(struct k_run *k, struct err *e);   /* all that is attached; then checks that each pinned event counts */
 int k_disable(struct k_run *k);
 int k_test_run(struct k_run *k, uint32_t prog, struct err *e); /* BEGIN, END, tick */
 /* Reading maps keeps the perf programs of the reader's CPU from running. on: the calling thread stays on the CPU it is

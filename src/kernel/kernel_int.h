@@ -130,6 +130,12 @@ void counters_close(struct k_run *k);
 /* Watches switches of threads from now on, for the counters that k_count() got before. */
 int thread_counts_open(struct k_run *k, struct err *e);
 
+/* ---- threads that wait for locks (lock_wait.c) --------------------------------------- */
+/* Watches them, if a program asks how long they do: behind the programs of all points, and no longer than those. */
+int lock_waits_enable(struct k_run *k, struct err *e);
+void lock_waits_disable(struct k_run *k);
+void lock_waits_close(struct k_run *k);
+
 /* ---- functions of the kernel (function.c) -------------------------------------------- */
 /* Whether errno of a load or of an attachment says that the kernel does not let that function be probed. */
 bool function_is_refused(int no);
@@ -150,6 +156,7 @@ struct run_point {
 int points_enable(struct k_run *k, struct err *e);
 void points_disable(struct k_run *k);
 void points_close(struct k_run *k);
+uint64_t run_recursion_misses(int prog); /* times that a program was left out since it was running */
 
 /* ---- what leads from tracepoints to programs (dispatch.c) ----------------------------- */
 void dispatch_find(struct img_dispatch *to);
@@ -247,6 +254,9 @@ struct k_run {
 	struct run_counter *counter;
 	uint32_t ncounters, cap_counters;
 	int thread_count; /* a program that watches switches of threads; -1: none */
+	struct run_lock_wait {
+		int prog, fd; /* -1: not loaded, not attached */
+	} lock_wait[2];       /* where a wait for a lock begins, and where it ends */
 	struct run_places *places;
 	uint32_t nplaces, cap_places;
 	struct run_holds *holds;       /* NULL: none */

@@ -42,7 +42,7 @@ static uint32_t map_flags(const struct img_map *m)
 		return BPF_F_MMAPABLE;
 	case IMG_HASH:
 	case IMG_PERCPU_HASH:
-		return m->use == IMG_SPARE ? 0 : BPF_F_NO_PREALLOC;
+		return m->use == IMG_SPARE || m->use == IMG_WAITS ? 0 : BPF_F_NO_PREALLOC;
 	default:
 		return 0;
 	}

@@ -124,10 +124,15 @@ void points_close(struct k_run *k)
 	k->npoints = k->cap_points = 0;
 }
 
-uint64_t k_missed(const struct k_run *k, uint32_t prog)
+uint64_t run_recursion_misses(int prog)
 {
 	struct bpf_prog_info info = { 0 };
 	uint32_t size = sizeof(info);
 
-	return prog < k->nprogs && bpf_obj_get_info_by_fd(k->prog[prog], &info, &size) == 0 ? info.recursion_misses : 0;
+	return bpf_obj_get_info_by_fd(prog, &info, &size) == 0 ? info.recursion_misses : 0;
+}
+
+uint64_t k_missed(const struct k_run *k, uint32_t prog)
+{
+	return prog < k->nprogs ? run_recursion_misses(k->prog[prog]) : 0;
 }

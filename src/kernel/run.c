@@ -74,6 +74,7 @@ int k_open(struct k_run **ret, const struct bpf_image *img, const struct k_run_o
 			     .epoll = -1,
 			     .online = -1,
 			     .thread_count = -1,
+			     .lock_wait = { { -1, -1 }, { -1, -1 } },
 			     .rings = { .outer = -1, .enough = o ? o->wakeup_bytes : 0 } };
 	if (many_files(k, img))
 		run_more_files();
@@ -97,6 +98,7 @@ void k_close(struct k_run *k)
 	holds_close(k);
 	programs_close(k);
 	places_close(k);
+	lock_waits_close(k);
 	points_close(k);
 	events_close(k);
 	counters_close(k);

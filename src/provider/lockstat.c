@@ -1,8 +1,8 @@
 /*
  * lockstat.c: locks of the kernel that are taken and given back (Dynamic Tracing Guide, "lockstat Provider"), from its functions.
  *
- * A lock of which the function is put into its callers by the compiler is not seen.  How long a thread waited for one takes two places, which a probe
- * has not: the tracepoints contention_begin and contention_end tell of that (sdt.c).
+ * A lock of which the function is put into its callers by the compiler is not seen.  That a thread waited for one, the kernel tells at two tracepoints,
+ * where the wait begins and where it ends: those probes are at the second, and know the time (bpf/cg_wait.c).
  */
 #include "provider/provider_int.h"
 
@@ -14,6 +14,18 @@ static const struct d_args mutex_args[] = { LOCK("struct mutex") },
 			   error_args[] = { LOCK("struct mutex"), { .value = "int", .text = "(int)__word1" } },
 			   spin_args[] = { LOCK("spinlock_t") },
 			   rw_args[] = { LOCK("rwlock_t"), { .value = "int", .text = "(int)__word1" } };
+#define WAITED                                                   \
+	{                                                        \
+		.value = "uint64_t", .text = "(uint64_t)__word1" \
+	}
+#define READS                                          \
+	{                                              \
+		.value = "int", .text = "(int)__word2" \
+	}
+static const struct d_args mutex_wait_args[] = { LOCK("struct mutex"), WAITED },
+			   spin_wait_args[] = { LOCK("spinlock_t"), WAITED },
+			   rw_spin_args[] = { LOCK("rwlock_t"), WAITED, READS },
+			   rw_block_args[] = { LOCK("struct rw_semaphore"), WAITED, READS };
 
 #define ENTRY(function)                                         \
 	{                                                       \
@@ -39,9 +51,16 @@ enum { RW_WRITER, RW_READER };
 	RW_POINT("_raw_" function, at, kind), RW_POINT("_raw_" function "_bh", at, kind), \
 		RW_POINT("_raw_" function "_irq", at, kind), RW_POINT("_raw_" irq_function, at, kind)
 #define FUNCTION "a probe at a function of the kernel (CONFIG_FUNCTION_TRACER)"
-#define WAIT \
-	"one tracepoint that tells how long a thread waited (rawtp:::contention_begin and contention_end are both ends)"
 #define FEXIT "a probe at the return of a function of the kernel (fexit: CONFIG_FUNCTION_TRACER)"
+
+/* The thread has the lock: it was not a signal that ended the wait. */
+#define WAIT(kind)                                                           \
+	.point = { { .name = "contention_end",                               \
+		     .nargs = 2,                                             \
+		     .wait = kind,                                           \
+		     .when = { { .word = 1, .bytes = 4, .test = WHEN_EQ } }, \
+		     .nwhen = 1 } },                                         \
+	.lacks = "the tracepoints contention_begin and contention_end (Linux 5.19)"
 
 static const struct point_row lockstat_rows[] = {
 	{ .name = "adaptive-acquire",
@@ -74,16 +93,16 @@ static const struct point_row lockstat_rows[] = {
 		     RW_POINTS("write_unlock", "write_unlock_irqrestore", POINT_ENTRY, RW_WRITER) },
 	  POINT_ARGS(rw_args),
 	  .lacks = FUNCTION },
-	{ .name = "adaptive-block", .lacks = WAIT },
-	{ .name = "adaptive-spin", .lacks = WAIT },
-	{ .name = "spin-spin", .lacks = WAIT },
-	{ .name = "rw-block", .lacks = WAIT },
-	{ .name = "rw-spin", .lacks = WAIT },
+	{ .name = "adaptive-block", WAIT(WAIT_MUTEX_BLOCK), POINT_ARGS(mutex_wait_args) },
+	{ .name = "adaptive-spin", WAIT(WAIT_MUTEX_SPIN), POINT_ARGS(mutex_wait_args) },
+	{ .name = "spin-spin", WAIT(WAIT_SPINLOCK), POINT_ARGS(spin_wait_args) },
+	{ .name = "rw-block", WAIT(WAIT_RW_BLOCK), POINT_ARGS(rw_block_args) },
+	{ .name = "rw-spin", WAIT(WAIT_RW_SPIN), POINT_ARGS(rw_spin_args) },
 };
 
 const struct provider prov_lockstat = {
 	.name = "lockstat",
-	.help = "locks of the kernel: adaptive-acquire, adaptive-release, spin-acquire, rw-acquire ...",
+	.help = "locks of the kernel: adaptive-block, spin-spin, rw-block, adaptive-acquire ...",
 	.is_long = true,
 	.has_places = true,
 	PROV_EVOLVING(DEP_ISA),

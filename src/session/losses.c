@@ -29,6 +29,7 @@
 #define ALL_DROPS(X)                                                                               \
 	X(dynvars, "DYNAMIC", "dynamic variable drop", "", "dynamic")                              \
 	X(slices, "SLICES", "time slice", " of threads lost to vcounter(): not every switch was seen", "slice") \
+	X(waits, "WAITS", "wait", " for locks left out: their beginning could not be written down", "wait")          \
 	X(spec_busy, "SPECBUSY", "failed speculation", " (available buffer(s) still busy)", "speculation_busy") \
 	X(spec_unavailable, "SPECUNAVAIL", "failed speculation", " (no speculative buffer available)", "speculation_unavailable")
 /* clang-format on */
@@ -132,6 +133,7 @@ static int drops_sum(struct tally_trace *t, int map, uint32_t ncpus, struct img_
 		mem_free(sum);
 		return trace_fail(t, -rc, "failed to read drops: %s", tally_strerror(rc));
 	}
+	sum[0].waits += t->eng->k ? k_waits_missed(t->eng->k) : 0;
 	*ret = sum;
 	return 0;
 }
