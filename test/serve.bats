@@ -192,6 +192,30 @@ P
   counts 'tally_series_folded{program="keys",metric="tally_k"} 2'
 }
 
+@test "keys that come and go: each is counted, and neither series nor memory stays behind" {
+  needs_http
+  command -v perl >/dev/null || skip "no perl"
+  cp "$(command -v perl)" serve-seeker
+  cat >keys.d <<'D'
+syscall::lseek:entry /execname == "serve-seeker" && arg2 == 0 && arg1 > 0/ { @seeks[arg1] = count(); }
+syscall::lseek:entry /execname == "serve-seeker" && arg2 == 1 && arg1 == 77/ { trunc(@seeks); }
+D
+  serve -s keys.d
+  resident() { awk '/^VmRSS/ { print $2 }' "/proc/$server/status"; }
+  for round in $(seq 24); do
+    ./serve-seeker -e 'for my $i (1 .. 2000) { sysseek(STDIN, $ARGV[0] * 2000 + $i, 0) }' "$round" <keys.d
+    metrics | grep '^tally_seeks_total' >came
+    [ "$(wc -l <came)" -eq 1001 ] # a thousand, and one for the others
+    [ "$(awk '{ n += $2 } END { print n }' came)" -eq 2000 ]
+    counts 'tally_series_folded{program="keys",metric="tally_seeks"} 1000'
+    ./serve-seeker -e 'sysseek(STDIN, 77, 1)' <keys.d
+    while metrics | grep -q '^tally_seeks_total'; do kill -0 "$server"; done
+    [ "$round" -ne 8 ] || before=$(resident)
+  done
+  echo "$before kB, $(resident) kB"
+  [ "$(resident)" -le $((before + 1024)) ]
+}
+
 @test "two programs share a metric's name when its type is the same" {
   needs_http
   echo 'BEGIN { @n = count(); }' >a.d

@@ -28,8 +28,8 @@ static const struct tally_aggregation counted = {
 	.name = "n", .function = "count", .key = key_names, .nkeys = 1, .comment = ""
 };
 
-/* A step in which `n` keys k0, k1, ... have these values; a value of 0: there is no row. */
-static int take_step(struct history *h, uint64_t second, const int64_t *value, uint32_t n)
+/* A step in which `n` keys, from `first` on (k0, k1, ...), have these values; a value of 0: there is no row. */
+static int take_keys(struct history *h, uint64_t second, uint32_t first, const int64_t *value, uint32_t n)
 {
 	struct an_row *row = calloc(n + 1, sizeof(*row));
 	struct an_value *key = calloc(n + 1, sizeof(*key));
@@ -41,7 +41,7 @@ static int take_step(struct history *h, uint64_t second, const int64_t *value, u
 	for (uint32_t i = 0; i < n; i++) {
 		if (!value[i])
 			continue;
-		snprintf(text[i], sizeof(text[i]), "k%u", i);
+		snprintf(text[i], sizeof(text[i]), "k%u", first + i);
 		key[i] = (struct an_value){ .kind = SLOT_STRING, .s = text[i], .len = (uint32_t)strlen(text[i]) };
 		row[a.nrows++] = (struct an_row){ .key = &key[i], .nkeys = 1, .sum = value[i] };
 	}
@@ -59,6 +59,11 @@ static int take_step(struct history *h, uint64_t second, const int64_t *value, u
 	free(key);
 	free(text);
 	return rc;
+}
+
+static int take_step(struct history *h, uint64_t second, const int64_t *value, uint32_t n)
+{
+	return take_keys(h, second, 0, value, n);
 }
 
 static void a_step_says_what_changed_and_the_state_says_all(void **state)
@@ -132,6 +137,35 @@ static void an_hour_stays_within_its_memory_and_its_time(void **state)
 	history_close(h);
 }
 
+/* Two days of --history 24h, a step each 144 seconds: at each step 200 keys go that came two steps before, and 200 come. */
+static void days_of_keys_that_come_and_go_cost_what_the_first_half_does(void **state)
+{
+	struct history *h = open_history(86400, 1u << 20, 10000);
+	const uint64_t every = history_step_ns(h) / SECOND;
+	int64_t value[400];
+	long in_half_a_day = 0;
+	uint32_t step = 0;
+
+	(void)state;
+	assert_int_equal(every, 144);
+	for (uint64_t second = every; second <= 2 * 86400; second += every, step++) {
+		struct buf b = { 0 };
+
+		for (uint32_t k = 0; k < COUNT(value); k++)
+			value[k] = step + 1 + k % 7;
+		assert_int_equal(take_keys(h, second, step * 200, value, COUNT(value)), 0);
+		assert_true(history_bytes(h) <= 1u << 20);
+		assert_int_equal(history_put_state(h, &b), 0);
+		assert_true(b.n < 64u << 10); /* 400 keys, and no trace of those before */
+		buf_free(&b);
+		if (second <= 43200)
+			in_half_a_day = mem_live() > in_half_a_day ? mem_live() : in_half_a_day;
+		assert_true(mem_live() <= in_half_a_day);
+	}
+	history_close(h);
+	assert_int_equal(mem_live(), 0);
+}
+
 static void a_program_that_goes_takes_its_aggregations_along(void **state)
 {
 	struct history *h = open_history(600, 1 << 20, 10);
@@ -176,6 +210,7 @@ int main(void)
 		cmocka_unit_test(a_step_says_what_changed_and_the_state_says_all),
 		cmocka_unit_test(keys_beyond_the_limit_are_one_and_nothing_is_lost),
 		cmocka_unit_test(an_hour_stays_within_its_memory_and_its_time),
+		cmocka_unit_test(days_of_keys_that_come_and_go_cost_what_the_first_half_does),
 		cmocka_unit_test(a_program_that_goes_takes_its_aggregations_along),
 		cmocka_unit_test(running_out_of_memory_makes_readers_begin_anew),
 	};

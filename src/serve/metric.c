@@ -22,7 +22,7 @@
 
 struct metric_series {
 	uint64_t created_ns;
-	bool seen; /* in the reading at hand */
+	bool seen, gone; /* in the reading at hand; not in the one before */
 	/* as it was read last, or for `other` what was read so far */
 	int64_t value, sum, count;
 	double real;
@@ -312,8 +312,12 @@ void metric_begin(struct metric *m)
 	if (m->nseries >= m->most)
 		(void)metric_make_room(m); /* without memory they stay, and nothing is lost */
 	i = 0;
-	while (map_next(&m->series, &i, &key, &len, &val))
-		((struct metric_series *)val)->seen = false;
+	while (map_next(&m->series, &i, &key, &len, &val)) {
+		struct metric_series *s = val;
+
+		s->gone = !s->seen;
+		s->seen = false;
+	}
 	buf_clear(&m->samples);
 	series_free(m->other);
 	m->other = NULL;
@@ -484,9 +488,9 @@ static void metric_put_labels(struct buf *to, const struct metric *m, const char
 	}
 }
 
-/* The series of these labels gets what the row has. */
+/* The series of these labels gets what the row has. anew: one that was gone begins anew. */
 static int metric_add_series(struct metric *m, const struct metric_reading *r, const struct buf *labels,
-			     const struct tally_row *row, double real)
+			     const struct tally_row *row, double real, bool anew)
 {
 	struct metric_series *s = labels->failed ? NULL : map_get(&m->series, labels->p, labels->n);
 	void **slot = NULL;
@@ -503,8 +507,9 @@ static int metric_add_series(struct metric *m, const struct metric_reading *r, c
 		*slot = s;
 		m->nseries++;
 	}
-	/* What falls was cleared. A sum of a summary may fall as well, when what is added is negative. */
-	if (slot || (m->type == METRIC_COUNTER ? row->value < s->value : row->count < s->count))
+	/* What falls was cleared, and a key that comes back was forgotten; a platform's figure was only not known. A sum of a summary may
+	 * fall as well, when what is added is negative. */
+	if (slot || (anew && s->gone) || (m->type == METRIC_COUNTER ? row->value < s->value : row->count < s->count))
 		s->created_ns = r->now_ns;
 	series_take(m, s, row);
 	s->real = real;
@@ -518,7 +523,7 @@ int metric_add(struct metric *m, const struct metric_reading *r, const char *pro
 {
 	buf_clear(&m->labels);
 	metric_put_labels(&m->labels, m, program, row);
-	return metric_add_series(m, r, &m->labels, row, 0);
+	return metric_add_series(m, r, &m->labels, row, 0, true);
 }
 
 int metric_add_figure(struct metric *m, const struct metric_reading *r, const char *platform,
@@ -537,7 +542,7 @@ int metric_add_figure(struct metric *m, const struct metric_reading *r, const ch
 	}
 	s = m->labels.failed ? NULL : map_get(&m->series, m->labels.p, m->labels.n);
 	return s && s->seen ? 0 : /* what was asked for twice is there once */
-			      metric_add_series(m, r, &m->labels, &row, f->value.d);
+			      metric_add_series(m, r, &m->labels, &row, f->value.d, false);
 }
 
 int metric_end(struct metric *m, const struct metric_reading *r, const char *program)

@@ -163,6 +163,76 @@ static void a_counter_that_falls_was_created_anew(void **state)
 	metric_close(&m);
 }
 
+static void a_key_that_was_gone_begins_anew(void **state)
+{
+	static const char *const key[] = { "execname" };
+	struct metric_reading r = { FORMAT_OPENMETRICS, 1500000000 };
+	struct metric m;
+
+	(void)state;
+	metric_of(&m, "n", "count", key, 1, 5);
+	metric_begin(&m);
+	give(&m, &r, "a", 5);
+	metric_begin(&m); /* trunc() */
+	give(&m, &r, "b", 1);
+	r.now_ns = 2000000000;
+	for (int reading = 0; reading < 2; reading++) { /* more than it had: that tells nothing */
+		metric_begin(&m);
+		give(&m, &r, "a", 7 + reading);
+		give(&m, &r, "b", 1);
+		assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"a\"} 2.000\n"));
+		assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"b\"} 1.500\n"));
+		r.now_ns += 500000000;
+	}
+	metric_close(&m);
+}
+
+/* A day in which each minute has CHURN_KEYS keys that no minute before had; the program forgets them with trunc(). */
+#define CHURN_KEYS 200u
+#define CHURN_MINUTES (24u * 60)
+
+static void a_day_of_keys_that_come_and_go_costs_what_an_hour_does(void **state)
+{
+	static const char *const key[] = { "execname" };
+	struct metric_reading r = { FORMAT_TEXT, 0 };
+	const uint32_t most = 3 * CHURN_KEYS / 2;
+	struct metric m;
+	long in_an_hour = 0;
+	size_t text_in_an_hour = 0;
+
+	(void)state;
+	metric_of(&m, "n", "count", key, 1, most);
+	for (uint32_t minute = 0; minute < CHURN_MINUTES; minute++) {
+		char name[32], line[96];
+
+		r.now_ns = (minute + 1) * UINT64_C(60000000000);
+		metric_begin(&m);
+		for (uint32_t k = 0; k < CHURN_KEYS; k++) {
+			snprintf(name, sizeof(name), "worker-%06u", minute * CHURN_KEYS + k);
+			give(&m, &r, name, minute + 1);
+		}
+		assert_int_equal(metric_end(&m, &r, "prog"), 0);
+		/* each key is there once, or is one of the others: what a reader adds up is what was counted */
+		snprintf(line, sizeof(line), "tally_n_total{program=\"prog\",execname=\"%s\"} %u\n", name, minute + 1);
+		assert_true(strstr(m.samples.p, line) != NULL || m.others > 0);
+		assert_true(m.nseries <= most);
+		assert_true(m.others <= 2 * CHURN_KEYS - most);
+		if (m.others) {
+			snprintf(line, sizeof(line), "other=\"true\"} %llu\n",
+				 (unsigned long long)m.others * (minute + 1));
+			assert_non_null(strstr(m.samples.p, line));
+		}
+		if (minute < 60) {
+			in_an_hour = mem_live() > in_an_hour ? mem_live() : in_an_hour;
+			text_in_an_hour = m.samples.cap > text_in_an_hour ? m.samples.cap : text_in_an_hour;
+		}
+		assert_true(mem_live() <= in_an_hour);
+		assert_true(m.samples.cap <= 2 * text_in_an_hour);
+	}
+	metric_close(&m);
+	assert_int_equal(mem_live(), 0);
+}
+
 /* Buckets to 9, 19, 29 and above; of two keys, whose buckets are those that either has. */
 static void buckets_are_cumulative_and_the_same_in_each_series(void **state)
 {
@@ -323,6 +393,8 @@ int main(void)
 		cmocka_unit_test(keys_beyond_the_limit_are_one_series_and_counted),
 		cmocka_unit_test(the_extreme_of_many_keys_is_an_extreme),
 		cmocka_unit_test(a_counter_that_falls_was_created_anew),
+		cmocka_unit_test(a_key_that_was_gone_begins_anew),
+		cmocka_unit_test(a_day_of_keys_that_come_and_go_costs_what_an_hour_does),
 		cmocka_unit_test(buckets_are_cumulative_and_the_same_in_each_series),
 		cmocka_unit_test(a_histogram_of_negative_values_has_no_sum),
 		cmocka_unit_test(figures_are_counters_and_gauges_with_their_own_labels),
