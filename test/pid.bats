@@ -228,6 +228,28 @@ first 500
   [ "$status" -eq 1 ] && has '[D_PROC_NAME] pid: the name of a probe of function "-" is an address: a pattern of them is none'
 }
 
+@test "each reason why a description of a process matches nothing has its tag" {
+  needs_uprobes
+  [ "$(uname -m)" = x86_64 ] || skip "instructions of x86"
+  refused() { # tag, description
+    for name in tally dtrace; do
+      run $([ $name = dtrace ] && echo as_dtrace || echo trace) -x errtags -c "$FUNCTIONS 1" -n "$2 { @ = count(); }"
+      [ "$status" -eq 1 ] && has "[$1] "
+    done
+  }
+  refused D_PROC_BADPID 'pid0:::entry'
+  refused D_PROC_GRAB 'pid2147483647:::entry'
+  refused D_PROC_FUNC 'pid$target:a.out:nosuch_function:entry'
+  refused D_PDESC_ZERO 'pid$target::nosuch_function:entry'
+  refused D_PDESC_ZERO 'pid$target:nosuch_library::entry'
+  refused D_PROC_LIB 'pid$target:libc:-:2'
+  refused D_PROC_NAME 'pid$target:a.out:step:beginning'
+  refused D_PROC_NAME 'pid$target::-:'
+  refused D_PROC_OFF 'pid$target:a.out:step:ffff'
+  refused D_PROC_ALIGN 'pid$target:a.out:step:2'
+  refused D_PROC_ALIGN 'pid$target:a.out:-:2'
+}
+
 @test "-l lists the functions of a command without running it" {
   needs_uprobes
   run "$TALLY" trace -l -c "$FUNCTIONS 1" -n 'pid$target::ten:'

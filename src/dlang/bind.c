@@ -103,8 +103,9 @@ static int no_probe(struct d_unit *u, const struct d_desc *d, const struct err *
 			      d->id);
 	if (reason->code == TALLY_ESYNTAX) /* the description itself, not what is there */
 		return d_fail(u, d->line, D_PROC_NAME, "%s", reason->text);
-	return d_fail(u, d->line, D_PDESC_ZERO, "probe description %s:%s:%s:%s does not match any probes", d->d.prov,
-		      d->d.mod, d->d.func, d->d.name);
+	return d_fail(u, d->line, u->env.refusal != NULL ? u->env.refusal(u->env.arg) : D_PDESC_ZERO,
+		      "probe description %s:%s:%s:%s does not match any probes", d->d.prov, d->d.mod, d->d.func,
+		      d->d.name);
 }
 
 static int bind_desc(struct d_unit *u, struct d_clausenode *c, const struct d_desc *d, struct map *seen)

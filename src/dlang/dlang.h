@@ -427,6 +427,8 @@ struct d_env {
 	 * code with words in e when the provider has more to say than "does not match any probes". */
 	int (*probes)(void *arg, const struct d_probedesc *desc, int (*add)(void *add_arg, uint32_t id), void *add_arg,
 		      struct err *e);
+	/* The tag of the last description that matched nothing: D_PDESC_ZERO, or what its provider says; may be NULL. */
+	enum d_tag (*refusal)(void *arg);
 	/* args[index] of a probe, or NULL when it has none of that number; may be NULL. Two probes share a clause that
 	 * names args[index] when they get the same pointer here. What it points to outlives the unit. */
 	const struct d_args *(*args)(void *arg, uint32_t probe, uint32_t index);

@@ -142,13 +142,36 @@ static int pid_make_in_file(struct pid_match *m, const struct user_file *f)
 	return rc;
 }
 
-/* There is the function, and no instruction begins at that offset. */
-static int pid_no_offset(const struct pid_match *m)
+/* Whether there is a function that is meant; *most: the size of the largest one. */
+static bool pid_function_size(const struct pid_match *m, uint64_t *most)
 {
+	bool found = false;
+
+	*most = 0;
+	for (uint32_t i = 0; i < m->p->nfiles; i++)
+		for (uint32_t k = 0; user_file_is(&m->p->file[i], m->d->mod) && k < m->p->file[i].code->nfuncs; k++) {
+			const struct sym_func *f = &m->p->file[i].code->func[k];
+
+			if (!text_glob(m->d->func, f->name))
+				continue;
+			found = true;
+			*most = f->size > *most ? f->size : *most;
+		}
+	return found;
+}
+
+/* There is the function, and no instruction begins at that offset. */
+static int pid_no_offset(const struct pid_match *m, bool behind)
+{
+	const bool any = !strcmp(m->d->func, "-");
+
+	probes_refuse_as(m->t, any && *m->d->mod && strcmp(m->d->mod, "a.out") != 0 ? D_PROC_LIB :
+			       behind && !any                                       ? D_PROC_OFF :
+										      D_PROC_ALIGN);
 	return err_set(
 		m->why, TALLY_ENOPROBE,
 		"pid: no instruction of %.100s begins at %.40s (hexadecimal): tally trace -l lists them, with the name left out",
-		strcmp(m->d->func, "-") ? m->d->func : "a function", m->d->name);
+		any ? "a function" : m->d->func, m->d->name);
 }
 
 /* No function of that name: which is near, and why it may be missing. */
@@ -174,6 +197,8 @@ static int pid_no_function(const struct pid_match *m)
 	}
 	near = err_near("", m->d->func, TEXT_NAMES(names, n));
 	mem_free(names);
+	if (mod && !user_is_pattern(mod))
+		probes_refuse_as(m->t, D_PROC_FUNC);
 	return err_set(
 		m->why, TALLY_ENOPROBE, "pid: no function \"%.100s\" in %.100s%s%s", m->d->func,
 		mod ? mod : "the process", near.text,
@@ -184,19 +209,11 @@ static int pid_no_function(const struct pid_match *m)
 			"; the compiler may have put it into its callers (static, inline)");
 }
 
-static bool pid_has_function(const struct pid_match *m)
-{
-	for (uint32_t i = 0; i < m->p->nfiles; i++)
-		for (uint32_t k = 0; user_file_is(&m->p->file[i], m->d->mod) && k < m->p->file[i].code->nfuncs; k++)
-			if (text_glob(m->d->func, m->p->file[i].code->func[k].name))
-				return true;
-	return false;
-}
-
 static int pid_no_name(const struct pid_match *m)
 {
 	const struct err_tail near = err_near("", m->d->name, TEXT_NAMES(pid_names, COUNT(pid_names)));
 
+	probes_refuse_as(m->t, D_PROC_NAME);
 	return err_set(m->why, TALLY_ENOPROBE, "pid: no probe \"%.100s\"%s", m->d->name,
 		       *near.text ? near.text : ": expected entry, return or an offset such as 1c");
 }
@@ -205,7 +222,7 @@ static int pid_match_process(struct pid_match *m)
 {
 	const struct user_file *foreign = NULL;
 	bool has_module = false;
-	uint64_t offset;
+	uint64_t offset = 0, most;
 	int rc = 0;
 
 	if (!strcmp(m->d->func, "-") && user_is_pattern(m->d->name))
@@ -232,8 +249,8 @@ static int pid_match_process(struct pid_match *m)
 	if (!text_glob(m->d->name, pid_names[0]) && !text_glob(m->d->name, pid_names[1]) &&
 	    !pid_offset_name(m->d->name, &offset))
 		return pid_no_name(m);
-	if (pid_has_function(m) || !strcmp(m->d->func, "-"))
-		return pid_no_offset(m);
+	if (pid_function_size(m, &most) || !strcmp(m->d->func, "-"))
+		return pid_no_offset(m, offset >= most);
 	return user_is_pattern(m->d->func) ? 0 : pid_no_function(m);
 }
 
@@ -262,13 +279,21 @@ static int pid_match(struct probes *t, const struct d_probedesc *d, int (*add)(v
 	int rc, found;
 
 	digits = user_process_of(d->prov, &pid);
+	if (!digits && !strncmp(d->prov, "pid0", 4) && strspn(d->prov + 3, "0") == strlen(d->prov + 3)) {
+		probes_refuse_as(t, D_PROC_BADPID);
+		return err_set(why, TALLY_ENOPROBE, "pid: process 0 is the kernel's");
+	}
 	if (!digits || (size_t)(digits - d->prov) >= sizeof(pattern))
 		return 0;
 	snprintf(pattern, sizeof(pattern), "%.*s", (int)(digits - d->prov), d->prov);
 	if (!text_glob(pattern, "pid"))
 		return 0;
-	if ((rc = user_elsewhere(t, "pid", why)) < 0 || (rc = user_process(t, pid, &m.p, why)) < 0)
+	if ((rc = user_elsewhere(t, "pid", why)) < 0)
 		return rc;
+	if ((rc = user_process(t, pid, &m.p, why)) < 0) {
+		probes_refuse_as(t, D_PROC_GRAB);
+		return rc;
+	}
 	snprintf(prov, sizeof(prov), "pid%u", pid);
 	m.prov = arena_strdup(probes_arena(t), prov);
 	if (!m.prov)

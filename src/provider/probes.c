@@ -29,7 +29,8 @@ struct probes {
 	struct map args;                 /* of providers: what an argument is described by -> struct d_args * */
 	int functions;                   /* enum k_functions, UNKNOWN: no trial was made; negative: functions_why */
 	struct err functions_why;
-	uint32_t offered; /* which of providers[] have made all their probes, one bit each */
+	enum d_tag refusal; /* of the description that was matched last, if it matches nothing */
+	uint32_t offered;   /* which of providers[] have made all their probes, one bit each */
 };
 
 static const struct provider *const providers[] = {
@@ -456,12 +457,24 @@ static int match_process(struct probes *t, const struct d_probedesc *d, int (*ad
 	return found || !first.code ? found : -first.code;
 }
 
+void probes_refuse_as(struct probes *t, enum d_tag tag)
+{
+	t->refusal = tag;
+}
+
+enum d_tag probes_refusal(const struct probes *t)
+{
+	return t->refusal;
+}
+
 int probes_match(struct probes *t, const struct d_probedesc *desc, int (*add)(void *arg, uint32_t id), void *arg,
 		 struct err *why)
 {
 	struct err reason = { 0 };
-	int rc = match_process(t, desc, add, arg, why);
+	int rc;
 
+	t->refusal = D_PDESC_ZERO;
+	rc = match_process(t, desc, add, arg, why);
 	if (rc)
 		return rc;
 	rc = no_place(desc, why);

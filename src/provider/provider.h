@@ -189,6 +189,7 @@ uint32_t probes_count(const struct probes *t);                       /* ids are 
 /* A description, globs and all, as the compiler's callback wants it (d_env.probes). */
 int probes_match(struct probes *t, const struct d_probedesc *desc, int (*add)(void *arg, uint32_t id), void *arg,
 		 struct err *why);
+enum d_tag probes_refusal(const struct probes *t); /* of the last description that matched nothing (d_env.refusal) */
 /* Whether a provider is there on this platform: 0, or negative with the reason. */
 int probes_provider(const struct probes *t, const char *name, struct err *why);
 int probes_offer(struct probes *t, struct err *e); /* all providers */

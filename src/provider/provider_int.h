@@ -87,6 +87,7 @@ struct user_processes {
 	const struct user_wait *wait;
 };
 struct user_processes *probes_processes(struct probes *t);
+void probes_refuse_as(struct probes *t, enum d_tag tag); /* why the description in work matches nothing */
 /* "pid123": where its digits begin, and the process; NULL: the name ends in no process id. */
 const char *user_process_of(const char *prov, uint32_t *pid);
 /* Looks at a process, once. -TALLY_EINVAL: there is none; -TALLY_EPERM: it is another user's; -TALLY_ENOMEM. */

@@ -33,6 +33,13 @@ static int env_probes(void *arg, const struct d_probedesc *desc, int (*add)(void
 	return rc;
 }
 
+static enum d_tag env_refusal(void *arg)
+{
+	struct tally_trace *t = arg;
+
+	return probes_refusal(t->probes);
+}
+
 static int env_provider(void *arg, const char *name, struct err *e)
 {
 	struct tally_trace *t = arg;
@@ -292,6 +299,7 @@ int compile_sources(struct tally_trace *t)
 	struct d_env env = {
 		.arg = t,
 		.probes = env_probes,
+		.refusal = env_refusal,
 		.args = env_args,
 		.defined = env_defined,
 		.text_bytes = env_text_bytes,
