@@ -31,6 +31,7 @@ page=$1 bad=0 kept=() started=()
 work=$(mktemp -d)
 finish() {
   for p in "${started[@]}"; do kill "$p" 2>/dev/null; done
+  wait "${started[@]}" # what they write at their end is in the directory that goes next
   rm -rf "$work"
 }
 trap finish EXIT
