@@ -58,7 +58,9 @@ fence { print guard(plain($0)); next }
   }
   for (i = 1; i <= cells; i++) {
     gsub(/\001/, "|", cell[i])
-    printf "%sT{\n%s\nT}", (i > 1 ? "\t" : ""), guard(inline(cell[i]))
+    said = guard(inline(cell[i]))
+    if (cell[i] !~ /^`[^ `]+`$/) said = "T{\n" said "\nT}" # a block is broken to the column's width, a name is not
+    printf "%s%s", (i > 1 ? "\t" : ""), said
   }
   print ""
   para = 0
