@@ -66,7 +66,14 @@ is "io: who waits for a device waits to the end" "$(words -c 'dd if=/dev/zero of
   -n 'io:::wait-start, io:::wait-done /execname == "dd"/ { printf("%s %s\n", probename, args[1]->dev_statname); }' | sort -u | tr '\n' ' ')" " wait-done loop0 wait-start loop0 "
 losetup -d /dev/loop0
 is "by kprobes what needs arguments at a return is not listed" "$(tally trace -x fbt=kprobe -l -n 'lockstat:::' -n 'io:::wait*' | awk 'NR > 1 { print $NF }' | sort | tr '\n' ' ')" \
-  "adaptive-release rw-release spin-release wait-start "
+  "adaptive-block adaptive-release adaptive-spin rw-block rw-release rw-spin spin-release spin-spin wait-start "
+# `locks` knows how often a thread waits, how long the lock is held meanwhile at least, and how long its calls take.
+for kind in mutex:adaptive-block rwsem:rw-block; do
+  is "lockstat: ${kind#*:} fires once for each wait, with its time" "$(words -c "locks ${kind%:*} /tmp/locked 5" -n 'BEGIN { n = sum = 0; }' \
+    -n "lockstat:::${kind#*:} /execname == \"waiter\" && arg1 > 1000000/ { n++; sum += arg1; }" -n 'END { printf("probe %d %d\n", n, sum); }' |
+    awk '$1 == "waits" { held = $4; called = $6 } $1 == "probe" { print $2, (held > 0 && $3 >= held && $3 <= called) }')" "5 1"
+done
+is "lockstat: this kernel takes the programs of all waits" "$(words -n 'lockstat:::*-block, lockstat:::*-spin { @[probename] = sum(arg1); } tick-100ms { exit(0); } END { printf("ended"); }' | grep -c '^ended')" 1
 ifconfig lo up
 is "packets of a program, where a distribution's kernel hands them on" "$(words -c 'nslookup x.y 127.0.0.1' \
   -n 'udp:::send /args[4]->udp_dport == 53/ { @["udp"] = sum(args[2]->ip_daddr == "127.0.0.1"); } ip:::receive /args[4]->ipv4_protostr == "UDP"/ { @["ip"] = sum(1); }

@@ -4,7 +4,7 @@
 # CONFIG_KALLSYMS_ALL is on there, as in every distribution's kernel, and off on many a small machine; so this is where
 # symbols of the kernel are read and held against what /proc and /sys say of the same things (kernel-guest.sh), and functions of
 # it are probed (function-guest.sh).  The guest is an initial RAM
-# disk: busybox, the program with its libraries, and D's own libraries.  Needs `make all` on amd64; where it cannot run it is skipped, with the reason.
+# disk: busybox, the program with its libraries, and D's own libraries.  Needs `make all progs` on amd64; where it cannot run it is skipped, with the reason.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 title="D on a kernel that names its variables"
@@ -14,7 +14,7 @@ build=${B:-build}
 [ "$(uname -m)" = x86_64 ] || skip "this machine is no x86-64"
 command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64 (qemu-system-x86)"
 command -v cpio >/dev/null || skip "no cpio"
-[ -x "$build/tally" ] || die "$build/tally is not built: make all"
+[ -x "$build/tally" ] && [ -x "$build/prog/locks" ] || die "$build/tally and $build/prog/locks are not built: make all progs"
 . test/vm/store.sh
 tools/debs.sh -k linux-image-cloud-amd64 amd64 bookworm "$store/bookworm-amd64" busybox-static >&2 || skip "Debian's packages can't be had here"
 
@@ -22,7 +22,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . test/vm/ram.sh
 ram_begin "$store/bookworm-amd64/bin/busybox" "sh kernel-guest.sh"
-cp "$build/tally" test/vm/{kernel-guest,function-guest,tap}.sh "$ram/guest/"
+cp "$build/tally" "$build/prog/locks" test/vm/{kernel-guest,function-guest,tap}.sh "$ram/guest/"
 find "$store/bookworm-amd64/lib/modules" -name loop.ko -exec cp {} "$ram/guest/" \;
 ldd "$build/tally" | grep -oE '/[^ ]+' | while read -r so; do install -D "$so" "$ram$so"; done
 for so in libelf.so.1 libz.so.1 libbpf.so.1; do # those that are opened when they are needed
