@@ -31,6 +31,9 @@
  * firings now have a new process id, too.  As the parent's threads go on meanwhile, nothing else of the space is changed, and a
  * generation that one of them begins at the same time stands.
  *
+ * Where somebody asks for names of data, munmap() and brk() are told with their places as well: for what no exec_vm counts there are no
+ * generations, but a time from which on nothing lies there.
+ *
  * All that needs the call's registers, whose names are known for x86-64 and arm64; elsewhere a mapping over another and a move are not noticed.
  *
  * To load and attach them takes as long as to make the script's other maps and load its programs, so a thread does it meanwhile.  Nothing is shared with the
@@ -103,8 +106,10 @@ static const struct register_place register_of_argument[CALL_ARGUMENTS] = ARGUME
 struct facts {
 	int spaces, places, output;             /* maps */
 	int32_t exec_vm, mm, tgid;              /* of mm_struct; of task_struct */
+	int32_t start_brk, brk;                 /* of mm_struct: of the heap */
 	int32_t call, argument[CALL_ARGUMENTS]; /* of pt_regs */
 	bool calls;                             /* those are known */
+	bool data;                              /* places are told */
 	int16_t acquired_write, released_write; /* which argument */
 };
 
@@ -125,6 +130,8 @@ enum {                /* below the frame pointer */
        AT_CALL = -152,  /* the system call's number */
        AT_START = -160, /* what its arguments say */
        AT_LENGTH = -168,
+       AT_PLACED_TIME = -176, /* a struct k_placed ends with it */
+       AT_PLACED = AT_PLACED_TIME + 8 - (int)sizeof(struct k_placed),
 };
 static_assert(offsetof(struct img_generation, exec_pages) == AT_PAGES - AT_VALUE &&
 		      offsetof(struct img_generation, began_ns) == 0 &&
@@ -325,6 +332,28 @@ static void code_take_request(struct code *c, const struct facts *f)
 	code_land(c, over);
 }
 
+/* What munmap() unmapped, and what the heap is after brk(). R6 = the program's context; R7 and R8 stay. */
+static void code_tell_place(struct code *c, const struct facts *f)
+{
+	uint32_t other, heap, told;
+
+	code_call(c, f);
+	heap = code_jump(c, I_JMP_IMM(JEQ, R0, SYS_brk, 0));
+	other = code_jump(c, I_JMP_IMM(JNE, R0, SYS_munmap, 0));
+	PUT(I_STORE_IMM(W, R10, AT_PLACED, K_TOLD_GONE));
+	code_read(c, AT_PLACED + 4, 8, R9, f->argument[0]);
+	code_read(c, AT_PLACED + 12, 8, R9, f->argument[1]);
+	told = code_jump(c, I_JUMP(0));
+	code_land(c, heap);
+	PUT(I_STORE_IMM(W, R10, AT_PLACED, K_TOLD_HEAP), I_LOAD(DW, R9, R10, AT_KEY));
+	code_read(c, AT_PLACED + 4, 8, R9, f->start_brk);
+	code_read(c, AT_PLACED + 12, 8, R9, f->brk);
+	code_land(c, told);
+	PUT(I_CALL(ktime_get_ns), I_STORE(DW, R10, AT_PLACED_TIME, R0));
+	generation_emit(c, f, AT_PLACED, sizeof(struct k_placed));
+	code_land(c, other);
+}
+
 /* The lock of the space in R8, which has R7 executable pages now, is released. */
 static void on_lock_released(struct code *c, const struct facts *f)
 {
@@ -339,6 +368,8 @@ static void on_lock_released(struct code *c, const struct facts *f)
 	PUT(I_MOV_REG(R8, R0));
 	code_read(c, AT_PAGES, 8, R7, f->exec_vm);
 	PUT(I_LOAD(DW, R7, R10, AT_PAGES));
+	if (f->calls && f->data)
+		code_tell_place(c, f);
 	if (f->calls) {
 		uint32_t reading[2], writing, unmapping[2], apart[5], over;
 
@@ -548,13 +579,16 @@ static bool facts_find(struct facts *f, const struct k_btf *btf)
 	f->exec_vm = (int32_t)btf_field(btf, "mm_struct", "exec_vm");
 	f->mm = (int32_t)btf_field(btf, "task_struct", "mm");
 	f->tgid = (int32_t)btf_field(btf, "task_struct", "tgid");
+	f->start_brk = (int32_t)btf_field(btf, "mm_struct", "start_brk");
+	f->brk = (int32_t)btf_field(btf, "mm_struct", "brk");
 	f->call = register_at(btf, &register_of_call);
 	f->calls = f->call >= 0;
 	for (int i = 0; i < CALL_ARGUMENTS; i++)
 		f->calls &= (f->argument[i] = register_at(btf, &register_of_argument[i])) >= 0;
 	f->acquired_write = first_bool(btf, "btf_trace_mmap_lock_acquire_returned");
 	f->released_write = first_bool(btf, "btf_trace_mmap_lock_released");
-	return f->exec_vm >= 0 && f->mm >= 0 && f->tgid >= 0 && f->acquired_write > 0 && f->released_write > 0;
+	return f->exec_vm >= 0 && f->mm >= 0 && f->tgid >= 0 && f->start_brk >= 0 && f->brk >= 0 &&
+	       f->acquired_write > 0 && f->released_write > 0;
 }
 
 static int watcher_load(const struct watcher *w, const struct facts *f)
@@ -617,7 +651,7 @@ static void *generations_start(void *arg)
 	struct k_btf btf = { 0 };
 	bool good;
 
-	g->rc = k_tasks_open(&g->tasks, &g->why);
+	g->rc = k_tasks_open(&g->tasks, g->f.data, &g->why);
 	good = g->rc == 0 && k_btf_open(&btf, KERNEL_TYPES, NULL) == 0 && facts_find(&g->f, &btf) &&
 	       (g->f.output = k_tasks_output(g->tasks)) >= 0;
 	k_btf_close(&btf);
@@ -628,7 +662,7 @@ static void *generations_start(void *arg)
 
 int generations_begin(struct k_run *k, struct err *e)
 {
-	struct facts f = { .spaces = -1, .places = -1, .output = -1 };
+	struct facts f = { .spaces = -1, .places = -1, .output = -1, .data = k->data };
 	struct generations *g;
 	sigset_t all, before;
 

@@ -69,6 +69,7 @@ struct k_run_opts {
 	uint32_t wakeup_bytes;    /* k_wait ends when this much lies in a ring; 0 = a quarter of it */
 	const volatile int *stop; /* set when loading is to end; NULL: nobody does */
 	struct buf *log;          /* gets what the verifier says of each program that it takes; NULL: nobody asks */
+	bool data;                /* who watches processes is told of mappings that hold no code as well */
 };
 /* Creates the maps and loads the programs. A refusal by the verifier is -TALLY_EVERIFY with the D line, the
  * instruction and the last lines of the verifier's log; no right: -TALLY_EPERM naming the capability and the fix;
@@ -212,6 +213,9 @@ bool k_module_is_there(const char *name);
 /* What happens to address spaces, for symbols of the dead. */
 enum k_taskkind {
 	K_TASK_MMAP,
+	K_TASK_DATA, /* the same of a mapping that isn't executable, if that is asked for; as are the next two */
+	K_TASK_HEAP, /* addr and len are the heap's from now on */
+	K_TASK_GONE, /* what was at addr to addr + len is unmapped, if the kernel granted it */
 	K_TASK_COMM_EXEC,
 	K_TASK_FORK,
 	K_TASK_SHARE, /* what the thread forked last shares its memory: it is no copy */
@@ -226,10 +230,10 @@ struct k_task {
 	uint32_t tid;              /* FORK, SHARE: the thread that forked */
 	uint64_t time_ns;          /* UNMAP: a new generation begins; no place is told */
 	uint64_t since_ns;         /* UNMAP: an MMAP from then on took the place of something */
-	uint64_t addr, len, pgoff; /* MMAP (executable mappings only); MOVE: from where; LOST: len = how many */
+	uint64_t addr, len, pgoff; /* MMAP (executable mappings only), DATA; MOVE: from where; LOST: len = how many */
 	uint64_t to, to_len;       /* MOVE, of any mapping, if the kernel grants it: to 0 is where the kernel likes */
 	bool stays;                /* MOVE: it is where it was, too; then len 0: to_len of what is at addr */
-	bool looked;               /* MMAP: found at that time, and there before for nobody knows how long */
+	bool looked;               /* MMAP, DATA: found at that time, and there before for nobody knows how long */
 	uint64_t inode, inode_generation; /* the number may be given again with another generation; 0: not told */
 	uint32_t dev_major, dev_minor;
 	const char *path; /* "" for anonymous memory, "[vdso]" and the like; may end in " (deleted)" */
@@ -241,6 +245,8 @@ bool k_task_generations(const struct k_run *k);
 int k_task_drain(struct k_run *k, void (*sink)(void *arg, const struct k_task *t), void *arg); /* in time order */
 /* The executable mappings that a live process has now, as MMAP facts. -TALLY_EEND: no such process. */
 int k_task_maps(uint32_t pid, void (*sink)(void *arg, const struct k_task *t), void *arg);
+/* And those that aren't executable, as DATA facts. */
+int k_task_all_maps(uint32_t pid, void (*sink)(void *arg, const struct k_task *t), void *arg);
 /* All process ids. Array from mem_alloc. */
 int k_task_pids(uint32_t **ret, uint32_t *n);
 

@@ -240,6 +240,7 @@ struct k_run {
 	/* set by k_open, then read-only */
 	const volatile int *stop; /* NULL: nobody ends loading */
 	struct buf *log;          /* NULL: nobody wants the verifier's words */
+	bool data;                /* of processes, mappings that hold no code are watched, too */
 	uint32_t ncpus, nmaps, nprogs, nparts;
 	struct run_map *map;
 	int *prog;                    /* nprogs, then nparts that are reached by tail calls */

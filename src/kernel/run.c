@@ -70,6 +70,7 @@ int k_open(struct k_run **ret, const struct bpf_image *img, const struct k_run_o
 		return err_oom(e);
 	*k = (struct k_run){ .stop = o ? o->stop : NULL,
 			     .log = o ? o->log : NULL,
+			     .data = o && o->data,
 			     .ncpus = k_ncpus_possible(),
 			     .epoll = -1,
 			     .online = -1,
@@ -197,7 +198,7 @@ int k_task_watch(struct k_run *k, struct err *e)
 	k_btf_close(&k->btf);
 	if (k->generations)
 		return generations_join(k, e);
-	return k->tasks ? 0 : k_tasks_open(&k->tasks, e);
+	return k->tasks ? 0 : k_tasks_open(&k->tasks, k->data, e);
 }
 
 int k_task_drain(struct k_run *k, void (*sink)(void *arg, const struct k_task *t), void *arg)

@@ -18,7 +18,8 @@
  *
  * Nobody tells of munmap and mremap.  generation.c finds out, and its programs write into these rings as well, so that what
  * they say is merged by time and counted when lost as all else: the dummy is an event that BPF programs may write to.
- * Thread rule: one thread.  Refuses: telling of mappings that aren't executable.
+ * Mappings that aren't executable come and go far more often than others, so they are told of only when somebody asks for names of data.
+ * Thread rule: one thread.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -40,6 +41,7 @@ struct k_tasks {
 	struct k_taskring *ring; /* by CPU */
 	uint32_t ncpus;
 	size_t ring_bytes; /* what the memlock limit left us */
+	bool data;         /* mappings that aren't executable are told of as well */
 	uint8_t *scratch;
 	int output; /* map of the events, for programs; -1: there is none */
 };
@@ -67,10 +69,9 @@ static bool mmap_fact(const uint8_t *b, size_t n, uint16_t misc, struct k_task *
 {
 	const char *path = (const char *)b + 64;
 
-	if (n < 65 || misc & PERF_RECORD_MISC_MMAP_BUILD_ID || !memchr(path, 0, n - 64) ||
-	    !(task_get_le32(b + 56) & PROT_EXEC))
+	if (n < 65 || misc & PERF_RECORD_MISC_MMAP_BUILD_ID || !memchr(path, 0, n - 64))
 		return false;
-	t->kind = K_TASK_MMAP;
+	t->kind = task_get_le32(b + 56) & PROT_EXEC ? K_TASK_MMAP : K_TASK_DATA;
 	t->pid = task_get_le32(b);
 	t->addr = task_get_le64(b + 8);
 	t->len = task_get_le64(b + 16);
@@ -119,7 +120,25 @@ static bool moved_fact(const uint8_t *told, struct k_task *t)
 	return flags & MREMAP_MAYMOVE;
 }
 
-/* pid, tid, time, size, struct k_unmapped, k_moved or k_shared: its end is its time, and stands where all records have theirs. */
+/* munmap(2) takes whole pages, from the start of one; so does the heap. */
+static bool placed_fact(const uint8_t *told, struct k_task *t)
+{
+	const uint64_t part = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
+	const uint64_t first = task_get_le64(told + 4), second = task_get_le64(told + 12);
+
+	if (task_get_le32(told) == K_TOLD_GONE) {
+		t->kind = K_TASK_GONE;
+		t->addr = first;
+		t->len = (second + part) & ~part;
+		return !(first & part) && t->len && t->len >= second && first + t->len > first;
+	}
+	t->kind = K_TASK_HEAP;
+	t->addr = first & ~part;
+	t->len = ((second + part) & ~part) - t->addr;
+	return first <= second && second + part > second;
+}
+
+/* pid, tid, time, size, struct k_unmapped, k_moved, k_shared or k_placed: its end is its time, and stands where all records have theirs. */
 static bool sample_fact(const uint8_t *b, size_t n, struct k_task *t)
 {
 	const size_t bytes = n + TRAILER - SAMPLE_HEADER;
@@ -138,6 +157,9 @@ static bool sample_fact(const uint8_t *b, size_t n, struct k_task *t)
 		t->kind = K_TASK_SHARE;
 		return true;
 	}
+	if ((task_get_le32(told) == K_TOLD_GONE || task_get_le32(told) == K_TOLD_HEAP) &&
+	    bytes == sizeof(struct k_placed))
+		return placed_fact(told, t);
 	return task_get_le32(told) == K_TOLD_MOVED && bytes == sizeof(struct k_moved) && moved_fact(told, t);
 }
 
@@ -287,7 +309,7 @@ int k_taskrings_merge(struct k_taskring *r, uint32_t n, uint64_t until_ns, uint8
 
 /* ---- one ring per CPU ------------------------------------------------------------ */
 
-static int watch_fd(uint32_t cpu, size_t ring_bytes)
+static int watch_fd(uint32_t cpu, const struct k_tasks *t)
 {
 	struct perf_event_attr a = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -297,12 +319,13 @@ static int watch_fd(uint32_t cpu, size_t ring_bytes)
 		.sample_id_all = 1,
 		.mmap = 1,
 		.mmap2 = 1,
+		.mmap_data = t->data,
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
 		.exclude_kernel = 1,
 		.watermark = 1,
-		.wakeup_watermark = (uint32_t)(ring_bytes / 4),
+		.wakeup_watermark = (uint32_t)(t->ring_bytes / 4),
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
@@ -353,7 +376,7 @@ static int ring_open(struct k_tasks *t, uint32_t cpu, struct err *e)
 {
 	struct k_taskring *r = &t->ring[cpu];
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	int fd = watch_fd(cpu, t->ring_bytes);
+	int fd = watch_fd(cpu, t);
 
 	if (fd < 0)
 		return fd == -ENODEV ? 0 : watch_fail(e, "opening", cpu, -fd); /* gone offline */
@@ -405,14 +428,16 @@ int k_tasks_online(struct k_tasks *t, struct err *e)
 	return rc < 0 ? rc : 0;
 }
 
-int k_tasks_open(struct k_tasks **ret, struct err *e)
+int k_tasks_open(struct k_tasks **ret, bool data, struct err *e)
 {
 	struct k_tasks *t = mem_alloc(sizeof(*t));
 	uint32_t ncpus = k_ncpus_possible();
 	int rc;
 
-	if (t)
+	if (t) {
 		t->output = -1;
+		t->data = data;
+	}
 	if (!t || !(t->scratch = mem_alloc(K_TASK_RECORD_MOST)) || !(t->ring = mem_alloc(ncpus * sizeof(*t->ring)))) {
 		rc = err_oom(e);
 		goto fail;

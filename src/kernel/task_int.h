@@ -11,8 +11,8 @@ typedef void k_task_sink(void *arg, const struct k_task *t);
 
 /* ---- watching every CPU (task.c) ------------------------------------------ */
 struct k_tasks;
-/* Watches the CPUs that are online. -TALLY_EPERM, -TALLY_ENOTSUP, -TALLY_ENOMEM, -TALLY_EIO. */
-int k_tasks_open(struct k_tasks **ret, struct err *e);
+/* Watches the CPUs that are online; data: mappings that aren't executable, too. -TALLY_EPERM, -TALLY_ENOTSUP, -TALLY_ENOMEM, -TALLY_EIO. */
+int k_tasks_open(struct k_tasks **ret, bool data, struct err *e);
 void k_tasks_close(struct k_tasks *t); /* NULL is fine */
 /* Watches CPUs that came online since; what those that went had to say waits for the next drain. */
 int k_tasks_online(struct k_tasks *t, struct err *e);
@@ -27,7 +27,7 @@ int k_tasks_output(struct k_tasks *t);
 /* What they write. Words of 8 bytes are two, low half first: a record is 4 bytes more than a multiple of 8, so that its time is
  * the end of the sample (perf_event_open(2), PERF_SAMPLE_RAW). */
 enum { CALL_ARGUMENTS = 5 };
-enum k_told { K_TOLD_UNMAPPED = 1, K_TOLD_MOVED, K_TOLD_SHARED };
+enum k_told { K_TOLD_UNMAPPED = 1, K_TOLD_MOVED, K_TOLD_SHARED, K_TOLD_GONE, K_TOLD_HEAP };
 struct k_unmapped { /* a generation begins (slot.h) */
 	uint32_t told;
 	uint32_t locked_ns[2], began_ns[2]; /* a new mapping that came after locked_ns took the place */
@@ -40,7 +40,12 @@ struct k_shared { /* what the thread forked has its memory, no copy */
 	uint32_t told;
 	uint32_t time_ns[2];
 };
-static_assert(sizeof(struct k_unmapped) == 20 && sizeof(struct k_moved) == 52 && sizeof(struct k_shared) == 12,
+struct k_placed { /* GONE: munmap(2), where and how long; HEAP: after brk(2), from where to where */
+	uint32_t told;
+	uint32_t word[2][2], time_ns[2];
+};
+static_assert(sizeof(struct k_unmapped) == 20 && sizeof(struct k_moved) == 52 && sizeof(struct k_shared) == 12 &&
+		      sizeof(struct k_placed) == 28,
 	      "4 more than a multiple of 8");
 
 struct perf_event_mmap_page;

@@ -146,7 +146,7 @@ static struct k_lines *task_maps_open(uint32_t pid)
 	return lines_open(rights_open(CAP_SYS_PTRACE, path, O_RDONLY));
 }
 
-int k_task_maps(uint32_t pid, void (*sink)(void *arg, const struct k_task *t), void *arg)
+static int task_tell_maps(uint32_t pid, bool data, k_task_sink *sink, void *arg)
 {
 	uint64_t time_ns = k_now_ns();
 	struct k_lines *l = task_maps_open(pid);
@@ -157,14 +157,25 @@ int k_task_maps(uint32_t pid, void (*sink)(void *arg, const struct k_task *t), v
 	if (!l)
 		return errno == ENOMEM ? -TALLY_ENOMEM : errno == EACCES || errno == EPERM ? -TALLY_EPERM : -TALLY_EEND;
 	while ((line = k_lines_next(l))) {
-		if (!k_task_of_maps(line, &t, &executable) || !executable)
+		if (!k_task_of_maps(line, &t, &executable) || (!executable && !data))
 			continue;
+		t.kind = executable ? K_TASK_MMAP : K_TASK_DATA;
 		t.pid = pid;
 		t.time_ns = time_ns;
 		sink(arg, &t);
 	}
 	lines_close(l);
 	return 0;
+}
+
+int k_task_maps(uint32_t pid, k_task_sink *sink, void *arg)
+{
+	return task_tell_maps(pid, false, sink, arg);
+}
+
+int k_task_all_maps(uint32_t pid, k_task_sink *sink, void *arg)
+{
+	return task_tell_maps(pid, true, sink, arg);
 }
 
 int k_task_pids(uint32_t **ret, uint32_t *n)

@@ -191,6 +191,49 @@ static void a_mapping_that_moves_is_a_fact_that_says_from_where(void **state)
 	assert_false(k_task_of_record(m.b, m.n, &t)); /* stays where it is */
 }
 
+static bool placed(uint32_t told, uint64_t first, uint64_t second, struct k_task *t)
+{
+	const uint16_t all = 8 + 20 + sizeof(struct k_placed);
+	struct made m;
+
+	begin(&m, PERF_RECORD_SAMPLE, 0);
+	put32(&m, 77);
+	put32(&m, 78);
+	put64(&m, 1000);
+	put32(&m, sizeof(struct k_placed));
+	put32(&m, told);
+	put64(&m, first);
+	put64(&m, second);
+	put64(&m, 999);
+	memcpy(m.b + 6, &all, sizeof(all));
+	return k_task_of_record(m.b, m.n, t);
+}
+
+static void what_is_unmapped_and_the_heap_are_facts_in_whole_pages(void **state)
+{
+	struct k_task t;
+
+	(void)state;
+	assert_true(placed(K_TOLD_GONE, 0x10000, 0x2001, &t));
+	assert_int_equal(t.kind, K_TASK_GONE);
+	assert_int_equal(t.pid, 77);
+	assert_int_equal(t.time_ns, 999);
+	assert_int_equal(t.addr, 0x10000);
+	assert_int_equal(t.len, 0x3000);
+	/* the kernel refuses these */
+	assert_false(placed(K_TOLD_GONE, 0x10001, 0x2000, &t));
+	assert_false(placed(K_TOLD_GONE, 0x10000, 0, &t));
+	assert_false(placed(K_TOLD_GONE, 0x10000, UINT64_MAX, &t));
+	assert_false(placed(K_TOLD_GONE, UINT64_MAX - 0xfff, 0x2000, &t));
+	assert_true(placed(K_TOLD_HEAP, 0x10010, 0x12001, &t));
+	assert_int_equal(t.kind, K_TASK_HEAP);
+	assert_int_equal(t.addr, 0x10000);
+	assert_int_equal(t.len, 0x3000);
+	assert_false(placed(K_TOLD_HEAP, 0x10010, 0x10000, &t));
+	assert_false(placed(K_TOLD_HEAP, 0, UINT64_MAX, &t));
+	assert_false(placed(K_TOLD_UNMAPPED, 0x10000, 0x2000, &t));
+}
+
 static void a_fork_that_copies_no_memory_is_a_fact_of_its_thread(void **state)
 {
 	const uint16_t all = 40;
@@ -236,6 +279,11 @@ static void a_mapping_record_becomes_a_fact(void **state)
 	make_mmap(&m, 42, 0x400000, PROT_READ | PROT_EXEC, "//anon", 77);
 	assert_true(k_task_of_record(m.b, m.n, &t));
 	assert_string_equal(t.path, "");
+	make_mmap(&m, 42, 0x400000, PROT_READ, "/usr/share/data", 77);
+	assert_true(k_task_of_record(m.b, m.n, &t));
+	assert_int_equal(t.kind, K_TASK_DATA);
+	assert_int_equal(t.pgoff, 0x3000);
+	assert_string_equal(t.path, "/usr/share/data");
 }
 
 static void records_of_no_interest_are_passed_over(void **state)
@@ -244,8 +292,6 @@ static void records_of_no_interest_are_passed_over(void **state)
 	struct k_task t;
 
 	(void)state;
-	make_mmap(&m, 42, 0x400000, PROT_READ, "/usr/share/data", 77);
-	assert_false(k_task_of_record(m.b, m.n, &t));
 	make_mmap(&m, UINT32_MAX, 0x400000, PROT_EXEC, "/x", 77); /* of another pid namespace */
 	assert_false(k_task_of_record(m.b, m.n, &t));
 	make_life(&m, PERF_RECORD_FORK, 42, 42, 43, 5); /* a thread */
@@ -397,7 +443,7 @@ static struct k_tasks *watch_or_skip(void)
 	struct k_tasks *t = NULL;
 	struct err e = { 0 };
 
-	if (k_tasks_open(&t, &e) < 0) {
+	if (k_tasks_open(&t, false, &e) < 0) {
 		print_message("skipped: %s\n", e.text);
 		skip();
 	}
@@ -472,7 +518,7 @@ static void opening_survives_every_failing_allocation(void **state)
 		struct err e = { 0 };
 
 		mem_fail_at(n);
-		if (k_tasks_open(&t, &e) < 0)
+		if (k_tasks_open(&t, false, &e) < 0)
 			assert_int_equal(e.code, TALLY_ENOMEM);
 		k_tasks_close(t);
 		assert_int_equal(mem_live(), before);
@@ -534,6 +580,26 @@ static void own_mappings_hold_own_code(void **state)
 		found |= (uint64_t)(uintptr_t)own_mappings_hold_own_code - got.t[i].addr < got.t[i].len;
 	assert_true(found);
 	assert_int_equal(k_task_maps(0x7ffffff0, keep, &got), -TALLY_EEND);
+}
+
+static void own_data_is_in_all_mappings_and_in_no_others(void **state)
+{
+	static int data = 1;
+	struct kept some = { 0 }, all = { 0 };
+	bool found = false;
+
+	(void)state;
+	assert_int_equal(k_task_maps((uint32_t)getpid(), keep, &some), 0);
+	assert_int_equal(k_task_all_maps((uint32_t)getpid(), keep, &all), 0);
+	assert_true(all.n < COUNT(all.t));
+	for (uint32_t i = 0; i < some.n; i++)
+		assert_int_equal(some.t[i].kind, K_TASK_MMAP);
+	for (uint32_t i = 0; i < all.n; i++) {
+		some.n -= all.t[i].kind == K_TASK_MMAP;
+		found |= all.t[i].kind == K_TASK_DATA && (uintptr_t)&data - all.t[i].addr < all.t[i].len;
+	}
+	assert_true(found);
+	assert_int_equal(some.n, 0);
 }
 
 static void a_process_with_brackets_in_its_name_began_when_it_did(void **state)
@@ -796,6 +862,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mapping_that_goes_is_a_fact_of_its_time),
 		cmocka_unit_test(a_mapping_that_moves_is_a_fact_that_says_from_where),
+		cmocka_unit_test(what_is_unmapped_and_the_heap_are_facts_in_whole_pages),
 		cmocka_unit_test(a_fork_that_copies_no_memory_is_a_fact_of_its_thread),
 		cmocka_unit_test(a_mapping_record_becomes_a_fact),
 		cmocka_unit_test(records_of_no_interest_are_passed_over),
@@ -808,6 +875,7 @@ int main(void)
 		cmocka_unit_test(opening_survives_every_failing_allocation),
 		cmocka_unit_test(lines_of_maps_are_read_as_proc_5_says),
 		cmocka_unit_test(own_mappings_hold_own_code),
+		cmocka_unit_test(own_data_is_in_all_mappings_and_in_no_others),
 		cmocka_unit_test(a_process_with_brackets_in_its_name_began_when_it_did),
 		cmocka_unit_test(who_has_a_file_open_to_write_at_its_end_filled_it),
 		cmocka_unit_test(this_process_is_among_the_pids),
