@@ -37,7 +37,7 @@
 
 #define PATH_MOST 4096u
 
-static const char gone_mark[] = " (deleted)";
+static const char gone_mark[] = GONE_MARK;
 
 /* ---- which file ---------------------------------------------------------------- */
 

@@ -50,6 +50,7 @@ struct memory {
 	uint64_t past_from_ns, loss_from_ns;  /* what ended before is forgotten, for want of room */
 	uint64_t strayed_ns, strayed_from_ns; /* when code moved to where nobody says, last and first */
 	uint64_t forked_ns, forked_loss_ns;   /* older mappings are the parent's; its first loss, 0: none */
+	struct data data;
 };
 
 /* ---- mappings ----------------------------------------------------------------- */
@@ -103,6 +104,7 @@ static void memory_put(struct spaces *s, struct memory *m)
 	if (!m || --m->refs)
 		return;
 	maplist_put(s, m->now);
+	data_free(&m->data, &s->nstretches);
 	s->nmappings -= m->npast;
 	s->nlosses -= m->nlosses;
 	mem_free(m->past);
@@ -275,7 +277,7 @@ static bool memory_add(struct spaces *s, struct memory *mem, struct mapping m)
 }
 
 /* Takes start to end out of what is mapped. */
-static bool memory_cut(struct spaces *s, struct memory *m, uint64_t start, uint64_t end, uint64_t time_ns)
+static bool memory_cut(struct spaces *s, struct memory *m, uint64_t start, uint64_t end, uint64_t time_ns, bool moved)
 {
 	struct maplist *l = maplist_own(s, m);
 	uint32_t lo = first_above(l, start), hi, n;
@@ -288,7 +290,7 @@ static bool memory_cut(struct spaces *s, struct memory *m, uint64_t start, uint6
 		struct mapping *past = memory_remember(s, m, &l->v[i], time_ns);
 
 		if (past)
-			past->moved = true;
+			past->moved = moved;
 	}
 	n = outside_front(l, lo, hi, start, by);
 	n += outside_behind(l, lo, hi, end, &by[n]);
@@ -578,8 +580,8 @@ static void space_evict(struct spaces *s)
 {
 	uint32_t most = s->dead_most ? s->dead_most : SPACES_DEAD_MOST;
 
-	while (s->dead_first &&
-	       (s->ndead > most || s->nmappings > SPACES_MAPPINGS_MOST || s->nlosses > SPACES_LOSSES_MOST))
+	while (s->dead_first && (s->ndead > most || s->nmappings > SPACES_MAPPINGS_MOST ||
+				 s->nlosses > SPACES_LOSSES_MOST || s->nstretches > SPACES_STRETCHES_MOST))
 		space_forget(s, s->dead_first);
 }
 
@@ -588,6 +590,7 @@ static void space_died(struct spaces *s, struct space *sp)
 	if (!sp || sp->dead)
 		return;
 	sp->dead = true;
+	sp->lost_ns = s->lost_ns;
 	sp->dead_prev = s->dead_last;
 	*(s->dead_last ? &s->dead_last->dead_next : &s->dead_first) = sp;
 	s->dead_last = sp;
@@ -663,6 +666,7 @@ bool spaces_exec(struct spaces *s, uint32_t pid, uint64_t time_ns)
 
 	if (sp) {
 		sp->memory->known_ns = time_ns;
+		sp->memory->data.known = true;
 		sp->ppid = sp->older ? sp->older->ppid : 0;
 	}
 	space_evict(s);
@@ -676,6 +680,45 @@ bool spaces_unmap(struct spaces *s, uint32_t pid, uint64_t time_ns, uint64_t sin
 	if (!sp && !(sp = space_new(s, pid, 0)))
 		return false;
 	return loss_add(s, sp->memory, time_ns, since_ns);
+}
+
+static struct memory *memory_of(struct spaces *s, uint32_t pid, uint64_t time_ns)
+{
+	struct space *sp = space_at(proc_get(s, pid), time_ns);
+
+	if (!sp)
+		sp = space_new(s, pid, 0);
+	return sp ? sp->memory : NULL;
+}
+
+bool spaces_data(struct spaces *s, uint32_t pid, const struct stretch *m)
+{
+	struct memory *mem = memory_of(s, pid, m->from_ns);
+
+	if (!mem)
+		return false;
+	data_put(&mem->data, &s->nstretches, m);
+	space_evict(s);
+	return true;
+}
+
+bool spaces_unmapped(struct spaces *s, uint32_t pid, const struct stretch *m)
+{
+	struct memory *mem = memory_of(s, pid, m->from_ns);
+
+	if (!mem)
+		return false;
+	data_put(&mem->data, &s->nstretches, m);
+	return !mem->now || memory_cut(s, mem, m->start, m->end, m->from_ns, false);
+}
+
+bool spaces_heap(struct spaces *s, uint32_t pid, const struct stretch *m)
+{
+	struct memory *mem = memory_of(s, pid, m->from_ns);
+
+	if (mem)
+		data_heap(&mem->data, &s->nstretches, m);
+	return mem;
 }
 
 /* The part of is that lies in the place of m, at its new one. */
@@ -706,7 +749,7 @@ static bool memory_move(struct spaces *s, struct memory *mem, const struct movin
 
 	if (good && n)
 		memcpy(part, &mem->now->v[lo], n * sizeof(*part));
-	good = good && (m->stays || memory_cut(s, mem, m->at, end, time_ns));
+	good = good && (m->stays || memory_cut(s, mem, m->at, end, time_ns, true));
 	for (uint32_t i = 0; good && i < n; i++) {
 		const struct mapping p = mapping_moved(&part[i], m, time_ns);
 
@@ -725,6 +768,8 @@ bool spaces_move(struct spaces *s, uint32_t pid, const struct moving *m, uint64_
 
 	if (end < m->at || m->to + m->to_len < m->to)
 		return true; /* the kernel refuses that */
+	if (mem && s->keeps_data)
+		data_move(&mem->data, &s->nstretches, m, time_ns);
 	if (!mem || !mem->now)
 		return true; /* who is not known is looked at when an address needs it */
 	i = first_above(mem->now, m->at);
@@ -735,7 +780,7 @@ bool spaces_move(struct spaces *s, uint32_t pid, const struct moving *m, uint64_
 	mem->strayed_ns = time_ns;
 	mem->strayed_from_ns = mem->strayed_from_ns ? mem->strayed_from_ns : time_ns;
 	mem->known_ns = UINT64_MAX;
-	return m->stays || memory_cut(s, mem, m->at, end, time_ns);
+	return m->stays || memory_cut(s, mem, m->at, end, time_ns, true);
 }
 
 void spaces_looked(struct spaces *s, uint32_t pid, uint64_t time_ns)
@@ -744,6 +789,8 @@ void spaces_looked(struct spaces *s, uint32_t pid, uint64_t time_ns)
 
 	if (sp && sp->memory->known_ns == UINT64_MAX)
 		sp->memory->known_ns = time_ns;
+	if (sp)
+		data_looked(&sp->memory->data, time_ns);
 }
 
 /* The first generation that m or whom it was forked from is known to have begun; 1: longer ago than is remembered. */
@@ -770,6 +817,7 @@ bool spaces_fork(struct spaces *s, uint32_t pid, uint32_t ppid, uint64_t time_ns
 		to->now = from->now;
 		if (to->now)
 			to->now->refs++;
+		data_fork(&to->data, &from->data);
 	}
 	space_evict(s);
 	return child;
@@ -835,6 +883,38 @@ enum seen spaces_seen(const struct spaces *s, uint32_t pid, uint64_t addr, uint6
 												      SEEN_NOTHING;
 	}
 	return seen;
+}
+
+/* When facts of it got lost, last: those that got lost after it ended are none of its. */
+static uint64_t space_lost_ns(const struct spaces *s, const struct space *sp)
+{
+	return sp->dead ? sp->lost_ns : s->lost_ns;
+}
+
+bool space_data_seen(const struct spaces *s, const struct space *sp, uint64_t addr, uint64_t generation_ns,
+		     struct stretch *ret)
+{
+	const struct memory *m = sp->memory;
+	const uint64_t lost_ns = space_lost_ns(s, sp);
+	const uint32_t next = first_loss_after(m, generation_ns);
+	const uint64_t until_ns = generation_ns && next < m->nlosses ? m->loss[next].at_ns : UINT64_MAX;
+
+	return generation_ns >= m->loss_from_ns &&
+	       data_seen(&m->data, addr, generation_ns ? generation_ns : UINT64_MAX - 1, until_ns, ret) &&
+	       (ret->since_ns >= lost_ns || ret->looked_ns >= lost_ns);
+}
+
+bool spaces_data_strayed(const struct spaces *s, uint32_t pid, uint64_t now_ns)
+{
+	const struct proc *p = proc_get(s, pid);
+	const struct data *d = p ? &p->newest->memory->data : NULL;
+
+	return d && !p->newest->dead && d->strayed_ns && now_ns - d->looked_ns >= DATA_LOOK_NS;
+}
+
+bool space_data_may_be_found(const struct spaces *s, const struct space *sp, uint64_t addr)
+{
+	return !sp->dead && data_may_be_found(&sp->memory->data, addr, s->lost_ns);
 }
 
 uint64_t space_until(const struct space *sp)

@@ -16,6 +16,7 @@
 #define PROGRAMS_AGE_NS UINT64_C(1000000000)
 #define PROGRAMS "bpf" /* the module that programs of BPF are of */
 #define DEMANGLED_BYTES_MOST (256u << 20)
+#define WORDS_MOST 65536u
 #define FORKS_MOST 256u /* that may go on at a time, each on a CPU */
 
 struct symbols {
@@ -32,6 +33,9 @@ struct symbols {
 	struct spaces spaces;
 	struct jits jits;
 	enum sym_demangle how;
+	struct map words; /* for memory without code, by themselves */
+	uint32_t nwords;
+	struct names word_names;
 	struct map demangled; /* names as they are shown, by the text in memory that they were made of */
 	struct names demangled_names;
 	uint64_t lost;
@@ -62,6 +66,8 @@ void sym_close(struct symbols *s)
 	files_free(&s->files);
 	names_free(&s->jits.names);
 	names_free(&s->demangled_names);
+	names_free(&s->word_names);
+	map_free(&s->words);
 	map_free(&s->demangled);
 	map_free(&s->gone);
 	map_free(&s->forgotten);
@@ -79,6 +85,11 @@ void sym_close(struct symbols *s)
 void sym_demangle(struct symbols *s, enum sym_demangle how)
 {
 	s->how = how;
+}
+
+void sym_keep_data(struct symbols *s)
+{
+	s->spaces.keeps_data = true;
 }
 
 void sym_ask_servers(struct symbols *s)
@@ -322,6 +333,55 @@ static void take_mapping(struct symbols *s, const struct k_task *t)
 		meet_jit(s, &m, t->pid, m.file ? m.file->path : "");
 }
 
+/* What memory is called that has no code; equal words are one pointer. "" (which is none) or a file's path without a directory, or in
+ * brackets what the kernel says of memory without a file. */
+static const char *word_of(struct symbols *s, const char *path)
+{
+	/* memory that processes share, and large pages, have files that nobody made */
+	static const char *const unmade[] = { "/dev/zero", "/anon_hugepage", "[anon" };
+	const char *word = path, *slash = strrchr(path, '/');
+	size_t n;
+	void **at;
+
+	if (path[0] == '/' && slash[1] && slash[1] != '[')
+		word = slash + 1;
+	for (size_t i = 0; i < COUNT(unmade); i++)
+		if (!strncmp(path, unmade[i], strlen(unmade[i])))
+			word = "";
+	if (!*word)
+		word = "[anon]";
+	n = strlen(word);
+	if (n > sizeof(GONE_MARK) - 1 && !strcmp(word + n - (sizeof(GONE_MARK) - 1), GONE_MARK))
+		n -= sizeof(GONE_MARK) - 1;
+	at = s->nwords < WORDS_MOST ? map_at(&s->words, word, n) : NULL;
+	if (at && !*at && (*at = (void *)names_add(&s->word_names, word, n)))
+		s->nwords++;
+	return at ? *at : map_get(&s->words, word, n);
+}
+
+static struct stretch stretch_of(const struct k_task *t)
+{
+	struct stretch m = { .start = t->addr, .from_ns = t->time_ns, .since_ns = t->time_ns };
+
+	m.end = t->len <= UINT64_MAX - t->addr ? t->addr + t->len : UINT64_MAX;
+	m.looked_ns = t->looked ? t->time_ns : 0;
+	return m;
+}
+
+static bool take_data(struct symbols *s, const struct k_task *t)
+{
+	struct stretch m = stretch_of(t);
+
+	if (!s->spaces.keeps_data)
+		return true;
+	m.what = word_of(s, t->kind == K_TASK_HEAP ? "[heap]" : t->path);
+	if (!m.what)
+		return false;
+	if (m.what[0] != '[')
+		m.shift = t->pgoff - t->addr;
+	return t->kind == K_TASK_HEAP ? spaces_heap(&s->spaces, t->pid, &m) : spaces_data(&s->spaces, t->pid, &m);
+}
+
 /* A thread forks one process after the other, so its last one is meant. */
 static bool share_memory(struct symbols *s, const struct k_task *t)
 {
@@ -338,11 +398,21 @@ static bool share_memory(struct symbols *s, const struct k_task *t)
 void sym_task(void *arg, const struct k_task *t)
 {
 	struct symbols *s = arg;
+	const struct stretch gone = stretch_of(t);
 	bool ok = true;
 
 	switch (t->kind) {
 	case K_TASK_MMAP:
 		take_mapping(s, t);
+		if (s->spaces.keeps_data)
+			ok = spaces_data(&s->spaces, t->pid, &gone);
+		break;
+	case K_TASK_DATA:
+	case K_TASK_HEAP:
+		ok = take_data(s, t);
+		break;
+	case K_TASK_GONE:
+		ok = spaces_unmapped(&s->spaces, t->pid, &gone);
 		break;
 	case K_TASK_COMM_EXEC:
 		leave_jit(s, t->pid);
@@ -365,6 +435,8 @@ void sym_task(void *arg, const struct k_task *t)
 	case K_TASK_MOVE:
 		ok = spaces_move(&s->spaces, t->pid, &(struct moving){ t->addr, t->len, t->to, t->to_len, t->stays },
 				 t->time_ns);
+		if (spaces_data_strayed(&s->spaces, t->pid, k_now_ns()))
+			(void)sym_look(s, t->pid); /* it may have ended before somebody asks */
 		break;
 	case K_TASK_LOST:
 		s->lost += t->len;
@@ -382,7 +454,7 @@ void sym_all_seen(struct symbols *s, bool yes)
 int sym_look(struct symbols *s, uint32_t pid)
 {
 	uint64_t now_ns = k_now_ns();
-	int rc = k_task_maps(pid, sym_task, s);
+	int rc = s->spaces.keeps_data ? k_task_all_maps(pid, sym_task, s) : k_task_maps(pid, sym_task, s);
 
 	if (rc >= 0)
 		spaces_looked(&s->spaces, pid, now_ns);
@@ -393,7 +465,11 @@ bool sym_must_look(const struct symbols *s, uint32_t pid, uint64_t addr, uint64_
 {
 	struct place at;
 
-	return spaces_seen(&s->spaces, pid, addr, generation_ns, &at) == SEEN_GONE && space_can_be_read(at.space);
+	const enum seen seen = spaces_seen(&s->spaces, pid, addr, generation_ns, &at);
+
+	return (seen == SEEN_GONE && space_can_be_read(at.space)) ||
+	       (s->spaces.keeps_data && at.space && seen != SEEN_MAPPING &&
+		space_data_may_be_found(&s->spaces, at.space, addr));
 }
 
 bool sym_knows(struct symbols *s, uint32_t pid)
@@ -552,6 +628,18 @@ static bool name_variable(struct symbols *s, const struct space *sp, uint64_t ad
 	return false;
 }
 
+/* The word for an address that is in no object. */
+static bool name_memory(struct symbols *s, const struct space *sp, uint64_t addr, uint64_t generation_ns,
+			struct sym_name *ret)
+{
+	struct stretch is;
+
+	if (!s->spaces.keeps_data || !space_data_seen(&s->spaces, sp, addr, generation_ns, &is))
+		return false;
+	*ret = (struct sym_name){ .mod = is.what, .memory = true, .placeless = is.moved, .offset = addr + is.shift };
+	return true;
+}
+
 /* What is mapped at addr. A process that was never looked at, or whose mappings got lost, is looked
  * at now; ever more rarely when that does not help. */
 static struct space *symbol_find_space(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t time_ns,
@@ -585,7 +673,9 @@ static void find_seen(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t g
 	if (seen == SEEN_GONE && space_can_be_read(at->space) && sym_look(s, pid) >= 0)
 		seen = spaces_seen(&s->spaces, pid, addr, generation_ns, at);
 	if (!pid || !can_be_mapped(addr) ||
-	    (!at->m && at->space && name_variable(s, at->space, addr, generation_ns, ret)))
+	    (!at->m && at->space &&
+	     (name_variable(s, at->space, addr, generation_ns, ret) ||
+	      name_memory(s, at->space, addr, generation_ns, ret))))
 		return;
 	ret->gone = seen == SEEN_GONE;
 	ret->forgotten = seen == SEEN_FORGOTTEN;
@@ -604,8 +694,8 @@ static void symbol_find_user(struct symbols *s, uint32_t pid, uint64_t addr, uin
 		find_seen(s, pid, addr, generation_ns, &at, ret);
 	else
 		at.space = symbol_find_space(s, pid, addr, 0, &at.m);
-	if (!at.m && at.space && !generation_ns && can_be_mapped(addr))
-		(void)name_variable(s, at.space, addr, 0, ret);
+	if (!at.m && at.space && !generation_ns && can_be_mapped(addr) && !name_variable(s, at.space, addr, 0, ret))
+		(void)name_memory(s, at.space, addr, 0, ret);
 	if (!at.m)
 		return;
 	if (at.m->file)
@@ -677,6 +767,8 @@ void sym_text(const struct sym_name *n, uint64_t addr, bool with_offset, struct 
 			   n->forgotten ? "0x%llx [mapping forgotten]" :
 					  "0x%llx",
 			   (unsigned long long)addr);
+	else if (n->memory && (!with_offset || n->placeless))
+		buf_puts(to, n->mod);
 	else if (!n->name)
 		buf_printf(to, "%s`0x%llx", n->mod, (unsigned long long)n->offset);
 	else if (with_offset && n->offset)

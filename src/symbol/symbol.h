@@ -25,6 +25,8 @@ enum sym_demangle {
 	SYM_DEMANGLE_SHORT, /* without parameters and the type that is returned */
 };
 void sym_demangle(struct symbols *s, enum sym_demangle how);
+/* Words for addresses of no object: [heap], [stack], [anon], or a file's name; without, facts of data are not kept. */
+void sym_keep_data(struct symbols *s);
 void sym_ask_servers(struct symbols *s); /* for debug files, through debuginfod */
 
 /* ---- what a file of code holds: for probes ---------------------------------------------- */
@@ -69,6 +71,8 @@ struct sym_name {
 	uint64_t file_id;                 /* same file, same id: to merge by function */
 	const char *path;                 /* of the module's file, or NULL */
 	bool gone;                        /* its mapping can't be known any more (mod is NULL) */
+	bool memory;                      /* mod is the word for memory that is in no object */
+	bool placeless;                   /* of such: of a file, but nobody knows which place in it */
 	bool forgotten;                   /* it was known, and is no longer kept (mod is NULL) */
 	uint8_t unread;                   /* why name is NULL: enum sym_unread */
 	uint64_t inode, inode_generation; /* of a file that is gone */

@@ -13,12 +13,15 @@
  *   jitdump.c    and those that it dates
  *   lines.c      lines of the source, and inlined functions
  *   space.c      processes as address spaces over time
+ *   data.c       words for their memory that holds no code
  *   symbol.c     the questions, answered from all of these
  */
 #ifndef TALLY_SYMBOL_INT_H
 #define TALLY_SYMBOL_INT_H
 
 #include "symbol/symbol.h"
+
+#define GONE_MARK " (deleted)" /* that the kernel puts behind the path of a file that was removed */
 
 /* ---- names: text that stays where it is until the end ------------------------ */
 struct names {
@@ -274,6 +277,41 @@ struct mapping {
 	bool told;                  /* it came at from_ns; else somebody looked then */
 	bool moved;                 /* it went elsewhere at until_ns, which began no generation */
 };
+/* What lies at an address without code (data.c). */
+struct stretch {
+	uint64_t start, end;
+	uint64_t from_ns, since_ns; /* when it came: some of it at the earliest; all of it */
+	uint64_t until_ns;          /* of what was: the latest */
+	uint64_t looked_ns;         /* when somebody looked and found it; 0: it was told */
+	uint64_t shift;             /* address + shift is the place in the file; 0: there is no file */
+	bool moved;                 /* it was at several places in the file */
+	const char *what;           /* a word, the same pointer for equal ones; NULL: nothing, or nobody knows what */
+};
+struct data {
+	struct stretches *now; /* NULL: none */
+	struct stretch *past;
+	uint32_t npast, past_cap;
+	uint64_t past_from_ns; /* what ended before is forgotten, for want of room */
+	uint64_t
+		strayed_ns; /* when memory moved to where nobody says, first since a look; 0: all is where it is told */
+	uint64_t looked_ns;
+	const char *strayed_what; /* what that is called; NULL: that differs, or nobody knows */
+	bool known;               /* all that was there was told, from an exec or a look on */
+	bool overfull;            /* it has too many stretches: nothing is known of it */
+};
+/* count: of all stretches that are kept. m->what NULL: nothing is there from m->from_ns on. No memory: nothing is known any more. */
+void data_put(struct data *d, uint64_t *count, const struct stretch *m);
+void data_heap(struct data *d, uint64_t *count,
+	       const struct stretch *m); /* m is the heap, and what was beside it no longer is */
+struct moving;
+void data_move(struct data *d, uint64_t *count, const struct moving *m, uint64_t time_ns);
+void data_looked(struct data *d, uint64_t time_ns); /* all that was there then was put */
+void data_fork(struct data *to, const struct data *from);
+/* What addr was in in a generation; false: that can't be known, or in nothing. */
+bool data_seen(const struct data *d, uint64_t addr, uint64_t from_ns, uint64_t until_ns, struct stretch *ret);
+/* By a look. lost_ns: when facts got lost, last. */
+bool data_may_be_found(const struct data *d, uint64_t addr, uint64_t lost_ns);
+void data_free(struct data *d, uint64_t *count);
 struct space {
 	struct space *older; /* of the same process */
 	struct proc *proc;
@@ -283,6 +321,7 @@ struct space {
 	struct jit *jit, *dump; /* perf map; jitdump */
 	uint32_t misses;
 	bool dead;
+	uint64_t lost_ns;                    /* when it is dead: when facts got lost before that, last */
 	struct space *dead_prev, *dead_next; /* in order of death */
 };
 struct proc {
@@ -294,18 +333,20 @@ struct spaces {
 	struct proc **bucket;
 	uint32_t nbuckets, nprocs, ndead, dead_most; /* dead_most 0: SPACES_DEAD_MOST */
 	struct space *dead_first, *dead_last;
-	uint64_t nmappings, nlosses, evicted;
+	uint64_t nmappings, nlosses, nstretches, evicted;
+	bool keeps_data;     /* of memory without code, too */
 	uint64_t lost_ns;    /* when facts got lost, last */
 	uint64_t *forgotten; /* a bit for each process id: a life of it was freed; NULL: none */
 };
-#define SPACES_DEAD_MOST 65536u         /* spaces of the dead that are kept */
-#define SPACES_MAPPINGS_MOST (1u << 20) /* of all; above, the dead go sooner, then what the living unmapped */
-#define SPACES_LOSSES_MOST (1u << 22)   /* the same of generations */
-#define SPACES_PER_PROC_MOST 4096u      /* lives of one process id (an exec begins another) that are kept */
-#define SPACES_PIDS_MOST (1u << 22)     /* as Linux has them */
-#define MAPPINGS_MOST 8192u             /* of one space */
-#define MAPPINGS_PAST_MOST (1u << 17)   /* that others took the place of; then the older half goes */
-#define LOSSES_MOST (1u << 17)          /* generations of one space; then the older half goes */
+#define SPACES_DEAD_MOST 65536u          /* spaces of the dead that are kept */
+#define SPACES_MAPPINGS_MOST (1u << 20)  /* of all; above, the dead go sooner, then what the living unmapped */
+#define SPACES_LOSSES_MOST (1u << 22)    /* the same of generations */
+#define SPACES_STRETCHES_MOST (1u << 20) /* and of memory without code */
+#define SPACES_PER_PROC_MOST 4096u       /* lives of one process id (an exec begins another) that are kept */
+#define SPACES_PIDS_MOST (1u << 22)      /* as Linux has them */
+#define MAPPINGS_MOST 8192u              /* of one space */
+#define MAPPINGS_PAST_MOST (1u << 17)    /* that others took the place of; then the older half goes */
+#define LOSSES_MOST (1u << 17)           /* generations of one space; then the older half goes */
 /* False: no memory, or one of the limits. */
 bool spaces_map(struct spaces *s, uint32_t pid, const struct mapping *m);
 bool spaces_exec(struct spaces *s, uint32_t pid, uint64_t time_ns);
@@ -321,6 +362,18 @@ struct moving {
 	bool stays;                   /* where it was, too */
 };
 bool spaces_move(struct spaces *s, uint32_t pid, const struct moving *m, uint64_t time_ns);
+/* m->what NULL: none is there, but maybe code. _unmapped: nor is that. */
+bool spaces_data(struct spaces *s, uint32_t pid, const struct stretch *m);
+bool spaces_unmapped(struct spaces *s, uint32_t pid, const struct stretch *m);
+bool spaces_heap(struct spaces *s, uint32_t pid, const struct stretch *m);
+/* What an address without code was in in a generation; 0: is now. */
+bool space_data_seen(const struct spaces *s, const struct space *sp, uint64_t addr, uint64_t generation_ns,
+		     struct stretch *ret);
+/* Whether memory moved to where nobody says, and nobody looked for it for some time. */
+bool spaces_data_strayed(const struct spaces *s, uint32_t pid, uint64_t now_ns);
+#define DATA_LOOK_NS UINT64_C(10000000)
+bool space_data_may_be_found(const struct spaces *s, const struct space *sp,
+			     uint64_t addr);                          /* by a look, of one that lives */
 void spaces_looked(struct spaces *s, uint32_t pid, uint64_t time_ns); /* all that it mapped then was told */
 /* What addr of pid was in in a generation (slot.h; never 0). */
 enum seen {

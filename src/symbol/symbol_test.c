@@ -632,6 +632,109 @@ static void who_shares_memory_with_its_parent_is_the_one_that_the_thread_forked_
 	sym_close(s);
 }
 
+/* ---- memory without code ---------------------------------------------------------------------- */
+
+static void word_is(struct symbols *s, uint64_t addr, uint64_t generation_ns, bool with_offset, const char *want)
+{
+	struct sym_name n;
+
+	sym_user(s, NOBODY, addr, generation_ns, &n);
+	assert_text(&n, addr, with_offset, want);
+}
+
+static void memory_in_no_object_is_called_by_what_it_is(void **state)
+{
+	static const struct {
+		const char *path, *word;
+	} rows[] = {
+		{ "", "[anon]" },
+		{ "[anon:pool]", "[anon]" },
+		{ "/dev/zero (deleted)", "[anon]" },
+		{ "/anon_hugepage (deleted)", "[anon]" },
+		{ "[heap]", "[heap]" },
+		{ "[stack]", "[stack]" },
+		{ "/srv/a b.bin", "a b.bin" },
+		{ "/srv/gone.bin (deleted)", "gone.bin" },
+		{ "/memfd:pool (deleted)", "memfd:pool" },
+		{ "/srv/[heap]", "/srv/[heap]" }, /* a file that would be taken for one */
+		{ "/srv/\033[2J", "?[2J" },
+	};
+	struct symbols *s = symbols_open();
+
+	(void)state;
+	sym_keep_data(s);
+	sym_task_at(s, K_TASK_COMM_EXEC, NOBODY, 0, 0, 1);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct k_task t = {
+			.kind = K_TASK_DATA, .pid = NOBODY, .path = rows[i].path, .len = 4096, .time_ns = 2
+		};
+
+		t.addr = 0x10000 + i * 0x10000;
+		t.pgoff = 0x3000;
+		sym_task(s, &t);
+		word_is(s, t.addr + 16, 1, false, rows[i].word);
+	}
+	word_is(s, 0x10010, 1, true, "[anon]`0x10010");
+	word_is(s, 0x70010, 1, true, "a b.bin`0x3010");
+	word_is(s, 0x11000, 1, true, "0x11000");
+	sym_close(s);
+}
+
+static void code_and_data_that_take_each_others_place_have_each_its_name(void **state)
+{
+	struct k_task data = {
+		.kind = K_TASK_DATA, .pid = NOBODY, .addr = 0x10000, .len = 0x4000, .time_ns = 10, .path = "/x/bin"
+	};
+	struct k_task code = {
+		.pid = NOBODY, .addr = 0x11000, .len = 0x1000, .time_ns = 20, .path = "/nowhere/x.so", .inode = 5
+	};
+	struct k_task gone = { .kind = K_TASK_GONE, .pid = NOBODY, .addr = 0x11000, .len = 0x1000, .time_ns = 30 };
+	struct symbols *s = symbols_open();
+	struct sym_name n;
+
+	(void)state;
+	sym_keep_data(s);
+	sym_task_at(s, K_TASK_COMM_EXEC, NOBODY, 0, 0, 1);
+	sym_task(s, &data);
+	sym_task(s, &code);
+	sym_user(s, NOBODY, 0x11010, 1, &n);
+	assert_string_equal(n.mod, "x.so");
+	word_is(s, 0x12010, 1, false, "bin");
+	sym_task(s, &gone);
+	sym_task_at(s, K_TASK_UNMAP, NOBODY, 0, 0, 31);
+	word_is(s, 0x11010, 31, false, "0x11010");
+	data.time_ns = 40;
+	sym_task(s, &data);
+	word_is(s, 0x11010, 31, false, "bin");
+	sym_user(s, NOBODY, 0x11010, 1, &n);
+	assert_string_equal(n.mod, "x.so");
+	sym_close(s);
+}
+
+static void without_all_facts_there_is_no_word(void **state)
+{
+	struct k_task t = {
+		.kind = K_TASK_DATA, .pid = NOBODY, .addr = 0x10000, .len = 0x1000, .time_ns = 10, .path = ""
+	};
+	struct k_task lost = { .kind = K_TASK_LOST, .len = 1, .time_ns = 20 };
+	struct symbols *s = symbols_open();
+
+	(void)state;
+	sym_task(s, &t); /* nobody wants it */
+	assert_false(sym_knows(s, NOBODY));
+	sym_keep_data(s);
+	sym_task_at(s, K_TASK_COMM_EXEC, NOBODY, 0, 0, 1);
+	sym_task(s, &t);
+	word_is(s, 0x10010, 5, false, "[anon]");
+	sym_task(s, &lost); /* it may be another now */
+	word_is(s, 0x10010, 5, false, "0x10010");
+	t.time_ns = 30;
+	t.addr = 0x20000;
+	sym_task(s, &t);
+	word_is(s, 0x20010, 5, false, "[anon]");
+	sym_close(s);
+}
+
 /* ---- the kernel ---------------------------------------------------------------------------- */
 
 struct pick {
@@ -789,12 +892,17 @@ static void whole_run(void)
 
 	if (sym_open(&s) < 0)
 		return;
+	sym_keep_data(s);
 	k_task_maps((uint32_t)getpid(), sym_task, s);
 	sym_task(s, &t);
 	sym_task(s, &f);
 	f.kind = K_TASK_SHARE;
 	f.pid = NOBODY;
 	sym_task(s, &f);
+	t.kind = K_TASK_DATA;
+	t.addr = 0x30000000;
+	sym_task(s, &t);
+	sym_user(s, NOBODY, 0x30000000, 0, &n);
 	sym_user(s, (uint32_t)getpid(), MARKER, 0, &n);
 	sym_user(s, NOBODY + 1, 0x10000000, 0, &n);
 	sym_close(s);
@@ -861,6 +969,9 @@ int main(void)
 		cmocka_unit_test(a_file_that_its_process_no_longer_leads_to_is_not_said_to_be_gone),
 		cmocka_unit_test(a_file_of_a_process_that_ended_is_found_by_the_root_directory_of_who_forked_it),
 		cmocka_unit_test(who_shares_memory_with_its_parent_is_the_one_that_the_thread_forked_last),
+		cmocka_unit_test(memory_in_no_object_is_called_by_what_it_is),
+		cmocka_unit_test(code_and_data_that_take_each_others_place_have_each_its_name),
+		cmocka_unit_test(without_all_facts_there_is_no_word),
 		cmocka_unit_test(a_kernel_address_has_its_name_and_a_hole_has_none),
 		cmocka_unit_test(a_program_that_came_after_the_names_were_read_has_not_its_neighbours_name),
 		cmocka_unit_test(text_is_what_d_prints),
