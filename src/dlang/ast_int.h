@@ -397,7 +397,8 @@ struct d_unit {
 	uint32_t scratchsize;
 	uint32_t path_offset[D_PATH_MEMBERS]; /* of what d_path() reads of the kernel's structs; lower_path.c */
 	bool uses_scratch;                    /* some clause calls alloca() or its like */
-	bool destructive, uses_user_symbols, uses_kernel_symbols; /* copied to the program by lower */
+	bool destructive, uses_user_symbols, uses_data_symbols,
+		uses_kernel_symbols; /* copied to the program by lower */
 	/* lower's result */
 	struct d_program prog;
 	/* tables of the tree passes: names to types, enumerators and variables */

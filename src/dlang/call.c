@@ -403,12 +403,24 @@ static int cook_stack(struct d_unit *u, struct d_node *n)
 	return n->type == NULL ? -TALLY_ENOMEM : 0;
 }
 
+/* Whether an address is known to be one of code: then nobody need know what else a process maps. */
+static bool is_of_code(const struct d_unit *u, const struct d_node *n)
+{
+	const struct d_clausenode *c = u->cur_clause;
+	bool samples = c != NULL;
+
+	for (const struct d_desc *d = samples ? c->descs : NULL; d != NULL; d = d->next)
+		samples = samples && d->d.prov != NULL && (!strcmp(d->d.prov, "cpc") || !strcmp(d->d.prov, "profile"));
+	return n->kind == N_BUILTIN && (n->ival == BI_UCALLER || (samples && n->ival == BI_ARG1));
+}
+
 /* Makes n an N_SYMFN of its operand n->a, which is a scalar. */
 static int make_sym(struct d_unit *u, struct d_node *n, enum slot_kind kind)
 {
 	n->kind = N_SYMFN;
 	n->type = type_sym(u, kind);
 	*(kind >= SLOT_UADDR ? &u->uses_user_symbols : &u->uses_kernel_symbols) = true;
+	u->uses_data_symbols |= kind >= SLOT_UADDR && !is_of_code(u, n->a);
 	return n->type == NULL ? -TALLY_ENOMEM : convert(u, &n->a, u->base[B_ULONG]);
 }
 

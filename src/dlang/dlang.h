@@ -310,6 +310,7 @@ struct d_program {
 	uint32_t ncounters;
 	bool destructive;       /* it changes more than what is printed */
 	bool uses_user_symbols; /* ustack ufunc usym umod uaddr or %A */
+	bool uses_data_symbols; /* of these, of addresses that may be of something else than code */
 	bool uses_kernel_symbols;
 };
 

@@ -493,6 +493,37 @@ static void options_take_effect_when_a_source_is_added(void **state)
 	world_fini(&w);
 }
 
+/* What processes map beside code is watched for these alone. */
+static void names_of_data_are_told_from_those_of_code(void **state)
+{
+	static const struct {
+		const char *text;
+		bool user, data;
+	} rows[] = {
+		{ "cpc:::cpu_clock-all-1 { @[usym(arg1), uaddr(ucaller)] = count(); ustack(); printf(\"%A\", arg1); }",
+		  true, false },
+		{ "cpc:::cpu_clock-all-1 { @[usym(arg2)] = count(); }", true, true },
+		{ "cpc:::cpu_clock-all-1 { printf(\"%A\", arg2); }", true, true },
+		{ "cpc:::cpu_clock-all-1 { trace(umod(arg1 + 1)); }", true, true },
+		{ "cpc:::cpu_clock-all-1, tick-1s { ufunc(arg1); }", true, true }, /* arg1 may be anything there */
+		{ "cpc:::cpu_clock-all-1 { trace(sym(arg2)); }", false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct world w;
+
+		world_init(&w);
+		assert_int_equal(d_open(&w.u, &w.env), 0);
+		assert_int_equal(d_source(w.u, "a.d", rows[i].text, strlen(rows[i].text), &w.e), 0);
+		if (d_compile(w.u, &w.p, &w.e, &w.why) < 0)
+			fail_msg("%s: %s", w.e.text, w.why.text);
+		assert_int_equal(w.p->uses_user_symbols, rows[i].user);
+		assert_int_equal(w.p->uses_data_symbols, rows[i].data);
+		world_fini(&w);
+	}
+}
+
 static void sizes(void *arg, struct d_env *env)
 {
 	(void)arg;
@@ -1092,6 +1123,7 @@ int main(void)
 		cmocka_unit_test(a_long_name_of_a_script_stands_whole_in_its_message),
 		cmocka_unit_test(the_reason_of_a_provider_is_handed_on),
 		cmocka_unit_test(options_take_effect_when_a_source_is_added),
+		cmocka_unit_test(names_of_data_are_told_from_those_of_code),
 		cmocka_unit_test(sizes_are_read_before_types),
 		cmocka_unit_test(parse_only_asks_for_no_probe),
 		cmocka_unit_test(descriptions_are_kept_as_written),

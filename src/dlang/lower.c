@@ -431,6 +431,7 @@ int d_lower(struct d_unit *u)
 
 	u->prog = (struct d_program){ .destructive = u->destructive,
 				      .uses_user_symbols = u->uses_user_symbols,
+				      .uses_data_symbols = u->uses_data_symbols,
 				      .uses_kernel_symbols = u->uses_kernel_symbols };
 	u->prog.counter = u->counter;
 	u->prog.ncounters = u->ncounters;

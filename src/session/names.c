@@ -22,6 +22,8 @@ int trace_symbols(struct tally_trace *t)
 	if (sym_open(&t->sym) < 0)
 		return -TALLY_ENOMEM;
 	sym_demangle(t->sym, options_demangle(&t->opt));
+	if (t->prog && t->prog->uses_data_symbols)
+		sym_keep_data(t->sym);
 	if (t->opt.v[OPT_debuginfod])
 		sym_ask_servers(t->sym);
 	return 0;

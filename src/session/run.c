@@ -58,7 +58,9 @@ static int open_engine(struct tally_trace *t)
 {
 	struct img_ctl ctl = { .wall_offset_ns = k_wall_offset_ns() };
 	struct buf log = { 0 };
-	const struct k_run_opts o = { .stop = t->o.stop, .log = t->opt.v[OPT_bpflog] ? &log : NULL };
+	const struct k_run_opts o = { .stop = t->o.stop,
+				      .log = t->opt.v[OPT_bpflog] ? &log : NULL,
+				      .data = t->prog->uses_data_symbols };
 	struct err e = { 0 };
 	int rc;
 

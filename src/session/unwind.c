@@ -407,6 +407,8 @@ void unwind_task(struct tally_trace *t, const struct k_task *fact)
 	struct unwind *u = t->unwind;
 	struct unwind_process *p = fact->kind == K_TASK_FORK ? process_find(u, fact->ppid) : process_find(u, fact->pid);
 
+	if (fact->kind == K_TASK_DATA || fact->kind == K_TASK_HEAP || fact->kind == K_TASK_GONE)
+		return; /* code that goes is told as UNMAP */
 	if (fact->kind == K_TASK_LOST) {
 		for (uint32_t i = 0; i < IMG_UNWIND_PROCESSES_N; i++)
 			u->process[i].old = u->process[i].pid != 0;
