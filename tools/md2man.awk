@@ -14,6 +14,9 @@ function plain(s) {
 }
 function guard(s) { return s ~ /^[.']/ ? "\\&" s : s }
 
+# Words of code are not divided: a hyphen would be read as part of the name.
+function whole(s) { gsub(/[^ ]+/, "\\%&", s); return s }
+
 # One line's marks: code and strong are bold, emphasis is italic, a link is its text.
 function inline(s,   out, at, kind, len, stop, body) {
   out = ""
@@ -23,7 +26,7 @@ function inline(s,   out, at, kind, len, stop, body) {
     body = substr(s, at, len)
     s = substr(s, at + len)
     kind = substr(body, 1, 1)
-    if (kind == "`") out = out "\\fB" plain(substr(body, 2, len - 2)) "\\fP"
+    if (kind == "`") out = out "\\fB" whole(plain(substr(body, 2, len - 2))) "\\fP"
     else if (substr(body, 1, 2) == "**") out = out "\\fB" inline(substr(body, 3, len - 4)) "\\fP"
     else if (kind == "*") out = out "\\fI" inline(substr(body, 2, len - 2)) "\\fP"
     else { stop = index(body, "]("); out = out inline(substr(body, 2, stop - 2)) }
@@ -31,7 +34,7 @@ function inline(s,   out, at, kind, len, stop, body) {
   return out plain(s)
 }
 function text(s) { print guard(inline(s)) }
-function end_table() { if (table) { print ".TE"; table = 0 } }
+function end_table() { if (table) { print ".TE\n.ad"; table = 0 } }
 
 /^```/ {
   end_table()
@@ -49,7 +52,7 @@ fence { print guard(plain($0)); next }
   gsub(/\\\|/, "\001", row)                      # a bar that belongs to a cell
   cells = split(row, cell, /[ \t]*\|[ \t]*/)
   if (!table) {
-    print ".PP\n.TS\nallbox;"
+    print ".PP\n.na\n.TS\nallbox;"
     for (i = 1; i < cells; i++) printf "lb "
     print "lbx"
     for (i = 1; i < cells; i++) printf "l "
