@@ -239,6 +239,21 @@ D
   grep -q 'local: tally_cpc_cpu_clock_seconds is left out: it has a metric of this name already$' log
 }
 
+@test "no metric is called as the samples of another one" {
+  needs_http
+  echo 'BEGIN { @read = quantize(4); @read_sum = sum(5); @lat = avg(3); @lat_count = max(6); @lat_most = max(7); @n = count(); @n_sum = sum(8); }' >samples.d
+  serve -s samples.d
+  [ "$(metrics | grep '^tally_read_sum{')" = 'tally_read_sum{program="samples"} 4' ]
+  [ "$(metrics | grep '^tally_lat_count{')" = 'tally_lat_count{program="samples"} 1' ]
+  counts 'tally_lat_most{program="samples"} 7'
+  counts 'tally_n_sum{program="samples"} 8'
+  grep -q 'samples: tally_read_sum is left out: tally_read of samples has samples of this name; rename the aggregation' log
+  grep -q 'samples: tally_lat_count is left out: tally_lat of samples has samples of this name; ' log
+  if command -v promtool; then # it advises against names like n_sum
+    [[ "$(promtool check metrics <<<"$(metrics)" 2>&1)" != *'parsing error'* ]]
+  fi
+}
+
 @test "a program has no metric by a name of the service's own" {
   needs_http
   echo 'BEGIN { @up = sum(7); @scrapes = count(); @ups = sum(8); }' >mine.d

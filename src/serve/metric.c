@@ -591,6 +591,20 @@ void metric_head(struct buf *to, enum format f, const char *name, enum metric_ty
 		buf_printf(to, "# UNIT %s %s\n", name, unit);
 }
 
+bool metric_has_sample(const struct metric *m, const char *name)
+{
+	static const char *const suffixes[] = { "_created", "_count", "_sum", "_bucket" };
+	static const uint8_t count[] = {
+		[METRIC_COUNTER] = 1, [METRIC_GAUGE] = 0, [METRIC_SUMMARY] = 3, [METRIC_HISTOGRAM] = 4
+	};
+	const size_t n = strlen(m->name);
+
+	for (uint32_t i = 0; i < count[m->type] && !strncmp(name, m->name, n); i++)
+		if (!strcmp(name + n, suffixes[i]))
+			return true;
+	return false;
+}
+
 static const struct {
 	const char *name, *unit, *help;
 	enum metric_type type;

@@ -266,15 +266,24 @@ static struct family_part *serve_families(const struct tally_serve *s, uint32_t 
 	return part;
 }
 
+/* Those of which a sample is called as a metric is: a histogram x has a sample x_sum. NULL: there are none. */
+static const struct family_part *serve_family_with_sample(const struct family_part *part, uint32_t n, const char *name)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (part[i].m->name && metric_has_sample(part[i].m, name))
+			return &part[i];
+	return NULL;
+}
+
 /*
  * Readers refuse a page on which a name has two types, or a series stands twice: the service keeps its own names, then the first program
- * by name has it, and of a program the first aggregation.
+ * by name has it, and of a program the first aggregation. What is called as samples of another one goes.
  */
 static int serve_settle_names(struct tally_serve *s)
 {
 	uint32_t n;
 	struct family_part *part = serve_families(s, &n);
-	const struct family_part *head = NULL;
+	const struct family_part *head = NULL, *other;
 
 	s->unsettled = false;
 	if (!part)
@@ -288,6 +297,9 @@ static int serve_settle_names(struct tally_serve *s)
 				s,
 				"%s: %s is left out: the service itself has a metric of this name; rename the aggregation",
 				at->p->name, at->m->name);
+		} else if ((other = serve_family_with_sample(part, i, at->m->name)) != NULL) {
+			serve_note(s, "%s: %s is left out: %s of %s has samples of this name; rename the aggregation",
+				   at->p->name, at->m->name, other->m->name, other->p->name);
 		} else if (is_same && head->p == at->p) {
 			serve_note(s, "%s: %s is left out: it has a metric of this name already%s", at->p->name,
 				   at->m->name, at->p->is_platform ? "" : "; rename the aggregation");

@@ -86,7 +86,8 @@ enum own_metric {
 #undef OWN
 };
 void metric_head_own(struct buf *to, enum format f, enum own_metric which);
-bool metric_is_own(const char *name); /* "tally_up": the service itself has it */
+bool metric_has_sample(const struct metric *m, const char *name); /* "tally_x_sum" of the histogram tally_x */
+bool metric_is_own(const char *name);                             /* "tally_up": the service itself has it */
 
 /* ---- program.c ------------------------------------------------------------------- */
 enum program_state { PROGRAM_RUNS, PROGRAM_FAILED, PROGRAM_ENDED };
