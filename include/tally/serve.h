@@ -43,7 +43,8 @@ struct tally_serve_opts {
 	const char *notify;   /* NOTIFY_SOCKET; NULL */
 	uint64_t watchdog_ns; /* how often it wants to hear that the service lives; 0: never */
 	uint64_t history;     /* seconds that are kept for the page, also while none is open; 0: 600, while one is */
-	/* Where profiles are sent to: "http://HOST:PORT" of a server that takes what Pyroscope's agents send. NULL: nowhere */
+	/* Where profiles are sent to: "http://HOST:PORT" of a server that takes what Pyroscope's agents send. NULL:
+	 * nowhere. */
 	const char *push;
 	uint64_t push_seconds; /* from one profile to the next; 0: 15 */
 };
@@ -51,8 +52,8 @@ struct tally_serve_opts {
 	1u /* gives its capabilities up once the programs run: a reload cannot load those that changed */
 #define TALLY_SERVE_FOLDED 2u /* sends folded stacks, and not profiles of pprof */
 
-/* -TALLY_ENOMEM, -TALLY_EINVAL: unknown bytes in opts, no clock, `push` is no URL, `listen` is no address, or without `web` none of the loopback
- * network. *ret is made also then, for its words. */
+/* -TALLY_ENOMEM, -TALLY_EINVAL: unknown bytes in opts, no clock, `push` is no URL, `listen` is no address, or without
+ * `web` none of the loopback network. *ret is made also then, for its words. */
 TALLY_API int tally_serve_open(struct tally_serve **ret, const struct tally_serve_opts *opts);
 TALLY_API void tally_serve_close(struct tally_serve *s); /* NULL is fine */
 /* The words of the last call that failed; "" when none has. */
@@ -71,8 +72,9 @@ TALLY_API int tally_serve_platform(struct tally_serve *s, const char *on, const 
 
 /* Compiles the programs and hands a line for each metric to `out`. The number of programs that do not compile; -TALLY_ENOMEM, ... */
 TALLY_API int tally_serve_check(struct tally_serve *s, tally_write_fn *out, void *arg);
-/* Listens until stop. A program that fails does not end it: tally_up is 0 then, and /status has the reason. -TALLY_ENOTSUP:
- * libmicrohttpd, or libcurl for `push`, is not installed; -TALLY_ESTATE: it ran before; -TALLY_EBUSY: the port is taken; -TALLY_EIO; -TALLY_EPERM. */
+/* Listens until stop. A program that fails does not end it: tally_up is 0 then, and /status has the reason.
+ * -TALLY_ENOTSUP: libmicrohttpd, or libcurl for `push`, is not installed; -TALLY_ESTATE: it ran before; -TALLY_EBUSY:
+ * the port is taken; -TALLY_EIO; -TALLY_EPERM. */
 TALLY_API int tally_serve_run(struct tally_serve *s);
 
 #ifdef __cplusplus
