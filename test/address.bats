@@ -378,6 +378,7 @@ share() { awk -v a="$1" -v b="$2" '$0 ~ a { x += $NF } $0 ~ b { y += $NF } END {
   cat >"$BATS_TEST_TMPDIR/linked.sh" <<END
 #!/bin/sh
 kill -STOP \$PPID
+while grep -L '^State:.T' /proc/\$PPID/task/*/status | grep -q .; do :; done # it stops when it next leaves the kernel
 $PROGS/reuse load $dir 5 200 100
 for name in a b; do ln $dir/plugin_\$name.so $dir/second_\$name; done
 kill -CONT \$PPID
