@@ -411,6 +411,8 @@ struct d_unit {
 	struct d_about *abouts;
 	bool in_library;               /* what is parsed is a library's */
 	uint32_t expansions;           /* of definitions within definitions, at the moment */
+	const char *used;              /* the outermost of these definitions, or NULL */
+	uint32_t nodes;                /* so far */
 	const struct d_type *base[16]; /* enum ty_base of type_int.h */
 	struct d_clausenode **clause_end;
 	struct d_argtype {

@@ -745,6 +745,8 @@ static void large_sources_are_compiled_or_refused(void **state)
 	assert_int_equal(repeated("BEGIN { ", "x++;", 100, " }"), 0);
 	assert_true(repeated("BEGIN { ", "x++;", 20000, " }") <= 0);
 	assert_int_equal(repeated("BEGIN { ", "x++;", 1000000, " }"), -TALLY_ESYNTAX);
+	assert_int_equal(repeated("rec:::one { trace(args[0]); ", "x++;", 65000, " }"), -TALLY_ENOTSUP);
+	assert_int_equal(repeated("rec:::one, rec:::other { trace(args[0]); ", "x++;", 65000, " }"), -TALLY_ESYNTAX);
 	assert_int_equal(repeated("", "BEGIN { x = 1; }\n", 5000, ""), 0);
 	assert_int_equal(repeated("enum { A = 1 }; BEGIN { printf(\"", "%d", 300, "\", 1); }"), -TALLY_ESYNTAX);
 	assert_int_equal(repeated("BEGIN", ", BEGIN", 50000, " { }"), 0);

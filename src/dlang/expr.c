@@ -4,7 +4,8 @@
  * C's operators and precedence, with ^^ between || and &&, and D's own: stringof,
  * self-> and this->, @name[...] (xlate is in later.c).  Nesting is bounded twice: by
  * the recursion of the parser (D_MAX_DEPTH), and by the depth of the tree (D_MAX_TREE),
- * which a long chain like 1+1+1+... makes deep without any recursion here.
+ * which a long chain like 1+1+1+... makes deep without any recursion here.  Their number is
+ * bounded, too (D_MAX_NODES), with all that later passes copy.
  */
 #include "dlang/parse_int.h"
 #include "dlang/type_int.h"
@@ -25,13 +26,35 @@ void parse_leave(struct parser *ps)
 	ps->u->depth--;
 }
 
+int node_count(struct d_unit *u, size_t n, uint32_t line)
+{
+	if (n <= D_MAX_NODES - u->nodes) {
+		u->nodes += (uint32_t)n;
+		return 0;
+	}
+	if (u->used == NULL)
+		return d_fail(u, line, D_LIMIT, "the program is too large: more than %d operators and operands",
+			      D_MAX_NODES);
+	return d_fail(u, line, D_LIMIT, "%s makes the program too large: more than %d operators and operands", u->used,
+		      D_MAX_NODES);
+}
+
+struct d_node *node_take(struct d_unit *u, uint32_t line)
+{
+	struct d_node *n;
+	if (node_count(u, 1, line) < 0)
+		return NULL;
+	n = arena_alloc(&u->arena, sizeof(*n));
+	if (n == NULL)
+		d_nomem(u);
+	return n;
+}
+
 struct d_node *node_new(struct d_unit *u, enum n_kind kind, uint32_t line)
 {
-	struct d_node *n = arena_alloc(&u->arena, sizeof(*n));
-	if (n == NULL) {
-		d_nomem(u);
+	struct d_node *n = node_take(u, line);
+	if (n == NULL)
 		return NULL;
-	}
 	n->kind = (uint8_t)kind;
 	n->line = line;
 	n->depth = 1;

@@ -350,7 +350,7 @@ struct d_clausenode *parse_again(struct d_unit *u, struct d_clausenode *c, struc
 				    .next = c->next };
 	struct parser ps = *c->body;
 	u->header = c->header;
-	if (parse_body(&ps, n) < 0)
+	if (parse_body(&ps, n) < 0 || node_count(u, (size_t)(ps.p - c->body->p) / D_NODE_TEXT, c->line) < 0)
 		return NULL;
 	n->is_default = n->stmts == NULL;
 	c->next = n;

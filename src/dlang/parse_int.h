@@ -113,6 +113,9 @@ struct d_node *parse_expr(struct parser *ps);       /* with commas */
 struct d_node *parse_assignment(struct parser *ps); /* without */
 struct d_node *parse_predicate(struct parser *ps);  /* up to the closing '/', which is taken */
 int parse_constant(struct parser *ps, int64_t *ret, enum d_tag tag, const char *what);
+/* Counts n nodes more: it fails when the program has more than D_MAX_NODES. */
+int node_count(struct d_unit *u, size_t n, uint32_t line);
+struct d_node *node_take(struct d_unit *u, uint32_t line); /* the room of one, counted; NULL on failure */
 struct d_node *node_new(struct d_unit *u, enum n_kind kind, uint32_t line);
 struct d_node *node_int(struct d_unit *u, uint32_t line, const struct d_type *t, int64_t v);
 
@@ -138,6 +141,8 @@ struct d_node *parse_xlate(struct parser *ps);
 #define D_STRSIZE_MOST (64u << 10) /* bytes of a string */
 #define D_MAX_ARGS 255             /* of a call or a tuple */
 #define D_MAX_DEPTH 256            /* of recursion */
+#define D_MAX_NODES 262144         /* of a program's trees: those that it writes, and copies of definitions */
+#define D_NODE_TEXT 16             /* bytes of text that is read once more and count as a node */
 
 /* Every function that can nest calls enter first, and leave when it is done well. */
 int parse_enter(struct parser *ps);

@@ -91,7 +91,7 @@ int path_find_members(struct d_unit *u, uint32_t line); /* what d_path() reads, 
 
 /* ---- xlate.c --------------------------------------------------------------- */
 
-/* A copy of a tree in which names of p stand for trees. NULL: memory is out. */
+/* A copy of a tree in which names of p stand for trees. NULL on failure. */
 struct d_node *node_clone(struct d_unit *u, const struct d_node *n, const struct d_params *p);
 bool bind_is_action(const struct d_node *n); /* an arm of ?: that has no value */
 struct d_inline *inline_find(const struct d_unit *u, const char *name);

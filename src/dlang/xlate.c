@@ -3,7 +3,8 @@
  *
  * Both are kept as unbound trees. Each use copies the tree, with the arguments in place of its parameters, and the
  * copy is bound and typed as if it had been written there. So a member of a translated struct costs what its
- * expression costs, and an unused member costs nothing.
+ * expression costs, and an unused member costs nothing. Definitions that use each other twice double with each step, so
+ * the nodes of a program are counted, and D_MAX_NODES is the end.
  *
  * A definition of the program is checked where it stands, on a copy whose parameters are zeroes of their types.
  * Definitions of libraries are not, since a library is parsed whole when one of its names is used.
@@ -40,11 +41,9 @@ struct d_node *node_clone(struct d_unit *u, const struct d_node *n, const struct
 	for (uint32_t i = 0; n->kind == N_IDENT && n->scope == SCOPE_NONE && p != NULL && i < p->n; i++)
 		if (p->arg[i] != NULL && strcmp(p->name[i], n->str) == 0)
 			return node_clone(u, p->arg[i], NULL);
-	struct d_node *c = arena_alloc(&u->arena, sizeof(*c));
-	if (c == NULL) {
-		d_nomem(u);
+	struct d_node *c = node_take(u, n->line);
+	if (c == NULL)
 		return NULL;
-	}
 	*c = *n;
 	if ((n->a != NULL && (c->a = node_clone(u, n->a, p)) == NULL) ||
 	    (n->b != NULL && (c->b = node_clone(u, n->b, p)) == NULL) ||
@@ -86,14 +85,28 @@ static struct d_node *node_of_type(struct d_unit *u, const struct d_type *t, uin
 	return d->a != NULL ? d : NULL;
 }
 
-/* A copy of a definition's tree, bound and typed: into *np. */
-static int cook_sample(struct d_unit *u, const struct d_node *expr, const struct d_params *p, struct d_node **np)
+/* A copy of the tree that `name` is defined with, bound and typed: into *np. */
+static int cook_sample(struct d_unit *u, const char *name, const struct d_node *expr, const struct d_params *p,
+		       struct d_node **np)
 {
+	u->used = name;
 	*np = node_clone(u, expr, p);
-	if (*np == NULL)
-		return -TALLY_ENOMEM;
-	int rc = bind_expression(u, *np);
-	return rc < 0 ? rc : cook_value(u, np);
+	int rc = *np != NULL ? bind_expression(u, *np) : -TALLY_ENOMEM;
+	if (rc == 0)
+		rc = cook_value(u, np);
+	u->used = NULL;
+	return rc;
+}
+
+/* The copy of a definition's tree is bound, one level below what uses the name. */
+static int bind_copy(struct d_unit *u, struct d_node *copy, uint32_t line)
+{
+	if (u->expansions == XLATE_DEPTH)
+		return d_fail(u, line, D_SYNTAX, "definitions are nested too deeply: more than %d levels", XLATE_DEPTH);
+	u->expansions++;
+	int rc = bind_expression(u, copy);
+	u->expansions--;
+	return rc;
 }
 
 /* ---- inline ------------------------------------------------------------------------ */
@@ -121,7 +134,7 @@ static int inline_check(struct d_unit *u, const struct d_inline *d)
 			return -TALLY_ENOMEM;
 	if (d->expr->kind == N_XLATE && ty_is_sou(d->type) && types_same(d->type, d->expr->ty_arg))
 		return 0; /* each member is looked at where it is taken */
-	int rc = cook_sample(u, d->expr, &p, &n);
+	int rc = cook_sample(u, d->name, d->expr, &p, &n);
 	if (rc < 0)
 		return rc;
 	if (definable(d->type, n))
@@ -207,7 +220,7 @@ static struct d_node *inline_value(struct d_unit *u, const struct d_inline *d, c
 	return c != NULL ? node_as(u, c, d->type) : NULL;
 }
 
-int inline_expand(struct d_unit *u, struct d_node *n, struct d_inline *d)
+static int inline_put(struct d_unit *u, struct d_node *n, const struct d_inline *d)
 {
 	struct d_params p = d->params;
 	uint32_t line = n->line;
@@ -226,13 +239,18 @@ int inline_expand(struct d_unit *u, struct d_node *n, struct d_inline *d)
 	struct d_node *c = inline_value(u, d, &p);
 	if (c == NULL)
 		return -TALLY_ENOMEM;
-	if (u->expansions == XLATE_DEPTH)
-		return d_fail(u, line, D_SYNTAX, "definitions are nested too deeply: more than %d levels", XLATE_DEPTH);
 	*n = *c;
 	n->line = line;
-	u->expansions++;
-	int rc = bind_expression(u, n);
-	u->expansions--;
+	return bind_copy(u, n, line);
+}
+
+int inline_expand(struct d_unit *u, struct d_node *n, struct d_inline *d)
+{
+	const char *outer = u->used;
+	if (outer == NULL)
+		u->used = d->name;
+	int rc = inline_put(u, n, d);
+	u->used = outer;
 	return rc;
 }
 
@@ -274,7 +292,7 @@ static int xmember_check(struct d_unit *u, const struct d_translator *t, const s
 			      type_name(u, t->to), near_member(u, t->to, m->name));
 	if (xmember_find(t, m->name) != m)
 		return d_fail(u, m->line, D_XLATE_REDECL, "translator member %s is defined twice", m->name);
-	int rc = cook_sample(u, m->expr, &p, &n);
+	int rc = cook_sample(u, m->name, m->expr, &p, &n);
 	if (rc < 0)
 		return rc;
 	if (definable(as, n))
@@ -367,24 +385,21 @@ static int xlate_unfold(struct d_unit *u, struct d_node **np)
 	struct d_node *c = node_clone(u, m->expr, &p);
 	if (c == NULL || (c = node_as(u, c, as)) == NULL)
 		return -TALLY_ENOMEM;
-	if (u->expansions == XLATE_DEPTH)
-		return d_fail(u, n->line, D_SYNTAX, "definitions are nested too deeply: more than %d levels",
-			      XLATE_DEPTH);
-	u->expansions++;
-	rc = bind_expression(u, c);
-	u->expansions--;
 	*np = c;
-	return rc;
+	return bind_copy(u, c, n->line);
 }
 
 int xlate_member(struct d_unit *u, struct d_node **np)
 {
+	const char *outer = u->used;
+	if (outer == NULL)
+		u->used = (*np)->str;
 	int rc = xlate_unfold(u, np);
-	if (rc < 0)
-		return rc;
 	u->expansions++;
-	rc = cook(u, np);
+	if (rc == 0)
+		rc = cook(u, np);
 	u->expansions--;
+	u->used = outer;
 	return rc;
 }
 

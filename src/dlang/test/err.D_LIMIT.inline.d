@@ -1,0 +1,32 @@
+inline int a0[int n] = n + n;
+inline int a1[int n] = a0[n] + a0[n];
+inline int a2[int n] = a1[n] + a1[n];
+inline int a3[int n] = a2[n] + a2[n];
+inline int a4[int n] = a3[n] + a3[n];
+inline int a5[int n] = a4[n] + a4[n];
+inline int a6[int n] = a5[n] + a5[n];
+inline int a7[int n] = a6[n] + a6[n];
+inline int a8[int n] = a7[n] + a7[n];
+inline int a9[int n] = a8[n] + a8[n];
+inline int a10[int n] = a9[n] + a9[n];
+inline int a11[int n] = a10[n] + a10[n];
+inline int a12[int n] = a11[n] + a11[n];
+inline int a13[int n] = a12[n] + a12[n];
+inline int a14[int n] = a13[n] + a13[n];
+inline int a15[int n] = a14[n] + a14[n];
+inline int a16[int n] = a15[n] + a15[n];
+inline int a17[int n] = a16[n] + a16[n];
+inline int a18[int n] = a17[n] + a17[n];
+inline int a19[int n] = a18[n] + a18[n];
+inline int a20[int n] = a19[n] + a19[n];
+inline int a21[int n] = a20[n] + a20[n];
+inline int a22[int n] = a21[n] + a21[n];
+inline int a23[int n] = a22[n] + a22[n];
+inline int a24[int n] = a23[n] + a23[n];
+inline int a25[int n] = a24[n] + a24[n];
+inline int a26[int n] = a25[n] + a25[n];
+inline int a27[int n] = a26[n] + a26[n];
+inline int a28[int n] = a27[n] + a27[n];
+inline int a29[int n] = a28[n] + a28[n];
+BEGIN { trace(a29[1]); exit(0); }
+/* expect-error 13: D_LIMIT a12 makes the program too large: more than 262144 operators and operands */
