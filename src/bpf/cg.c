@@ -200,17 +200,19 @@ uint32_t cg_map_index(struct cg *g, enum img_map_use use, uint32_t id)
 
 static uint32_t epid_of(struct cg *g, uint32_t probe, uint32_t clause)
 {
+	const uint32_t key[] = { probe, clause };
+	void **at = map_at(&g->epids, key, sizeof(key));
 	struct img_epid *ep;
 
-	for (uint32_t i = 1; i < g->img->nepids; i++)
-		if (g->img->epid[i].probe == probe && g->img->epid[i].clause == clause)
-			return i;
-	ep = VEC_NEW(g->img->epid, g->img->nepids, g->img->cap_epids);
+	if (at && *at)
+		return (uint32_t)(uintptr_t)*at;
+	ep = at ? VEC_NEW(g->img->epid, g->img->nepids, g->img->cap_epids) : NULL;
 	if (!ep) {
 		cg_oom(g);
 		return 0;
 	}
 	*ep = (struct img_epid){ probe, clause };
+	*at = (void *)(uintptr_t)(g->img->nepids - 1);
 	return g->img->nepids - 1;
 }
 
@@ -825,6 +827,7 @@ int bpf_generate(const struct d_program *p, const struct bpf_opts *o, struct bpf
 	if (!g.img)
 		return err_oom(e);
 	cg_emit_image(&g);
+	map_free(&g.epids);
 	mem_free(g.place);
 	mem_free(g.self_at);
 	mem_free(g.label);

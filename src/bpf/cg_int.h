@@ -67,6 +67,7 @@ struct cg {
 	struct err *e;
 	bool failed;
 	uint32_t maps_cap, rows_cap, parts_cap;
+	struct map epids;      /* by probe and clause: those of programs without rows */
 	uint32_t scratch_size; /* most of any program */
 	uint32_t slack;        /* room behind globals, see cg_power_of_2() */
 	bool watch_exit;       /* some perf program may call exit() */
