@@ -3,7 +3,7 @@
 load common
 
 @test "each example of doc/d.md prints what stands behind it" {
-  awk -v dir="$BATS_TEST_TMPDIR" '/^```d( kernel)?$/ { to = dir "/" ++n ($2 ? ".kernel" : "") ".d"; next }
+  awk -v dir="$BATS_TEST_TMPDIR" '/^```d( |$)/ { to = dir "/" ++n ($2 == "kernel" ? ".kernel" : "") ".d"; sub(/^```d( kernel)? ?/, ""); print >(dir "/" n ".options"); next }
     /^```text$/ { to = dir "/" n ".want"; next } /^```/ { to = ""; next } to { print >to } END { print n }' \
     "$BATS_TEST_DIRNAME/../doc/d.md" >"$BATS_TEST_TMPDIR/n"
   n=$(cat "$BATS_TEST_TMPDIR/n")
@@ -14,9 +14,18 @@ load common
       [ "$(id -u)" -eq 0 ] && [ -r /sys/kernel/btf/vmlinux ] || continue
       where=(-qs "$BATS_TEST_TMPDIR/$i.kernel.d")
     fi
-    "$TALLY" trace "${where[@]}" >"$BATS_TEST_TMPDIR/$i.got" 2>/dev/null </dev/null
+    read -ra options <"$BATS_TEST_TMPDIR/$i.options" || true
+    "$TALLY" trace "${options[@]}" "${where[@]}" >"$BATS_TEST_TMPDIR/$i.got" 2>/dev/null </dev/null
     sed -i 's/ *$//; /^$/d' "$BATS_TEST_TMPDIR/$i.got"
     diff "$BATS_TEST_TMPDIR/$i.want" "$BATS_TEST_TMPDIR/$i.got" || { echo "example $i"; return 1; }
+  done
+}
+
+@test "doc/d.md names each variable, function and action that the compiler knows" {
+  names=$(sed -nE 's/^(CALL|BUILTIN|LATER)\(([a-z][a-z0-9_]*),.*/\2/p' "$BATS_TEST_DIRNAME"/../src/dlang/{call,builtin}.def)
+  [ "$(wc -w <<<"$names")" -ge 120 ]
+  for name in $(grep -vxE 'name|arg[1-8]' <<<"$names"); do
+    grep -qw -- "$name" "$BATS_TEST_DIRNAME/../doc/d.md" || { echo "doc/d.md does not name $name"; return 1; }
   done
 }
 
