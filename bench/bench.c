@@ -3,14 +3,12 @@
  *
  *	bench RUNS -- COMMAND [ARG...] [-- COMMAND [ARG...]]...
  *
- * Runs the commands in turn (A B C A B C ...), RUNS times each, so that a busy
- * moment of the machine meets all of them.  One warm-up round is not counted.
- * What the run before has left to the kernel is no run's own: when a program leaves a tracepoint, the next one to come to any waits for a grace period,
- * 10 ms or more.  So each run begins after one has passed, where the kernel lets us wait for it (membarrier(2)).
- * A run is timed from before the fork to the end of the wait; stdin, stdout and
- * stderr of the commands are /dev/null.
- * Prints a line per command: median_ns least_ns most_ns resident_kib (the most
- * that a run had), and `failed` when a run did not exit with 0.
+ * Runs the commands in turn (A B C A B C ...), RUNS times each, so that a busy moment of the machine meets all of
+ * them.  One warm-up round is not counted. What the run before has left to the kernel is no run's own: when a program
+ * leaves a tracepoint, the next one to come to any waits for a grace period, 10 ms or more.  So each run begins after
+ * one has passed, where the kernel lets us wait for it (membarrier(2)). A run is timed from before the fork to the end
+ * of the wait; stdin, stdout and stderr of the commands are /dev/null. Prints a line per command: median_ns least_ns
+ * most_ns resident_kib (the most that a run had), and `failed` when a run did not exit with 0.
  */
 #include <errno.h>
 #include <fcntl.h>

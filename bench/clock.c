@@ -4,8 +4,9 @@
  *	clock                             prints "median best" of many turns of about a tenth of a millisecond
  *	clock one SECONDS COMMAND...      runs COMMAND on a CPU that is calm    all   when all CPUs are
  *
- * A median far below the best says that the machine shares its cores with others, and that every figure in seconds is as
- * much too bad.  Such times pass, so a benchmark waits for a CPU whose median is near the best, at most so many seconds.
+ * A median far below the best says that the machine shares its cores with others, and that every figure in seconds is
+ * as much too bad.  Such times pass, so a benchmark waits for a CPU whose median is near the best, at most so many
+ * seconds.
  */
 #include <sched.h>
 #include <stdbool.h>

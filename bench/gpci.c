@@ -75,8 +75,8 @@ static size_t dedicated_line(char *to, uint32_t i)
 			i % 20, 300 + i % 500, 10 + i % 50);
 }
 
-/* Four nodes with five chips; partitions of one to four virtual processors with all that takes time, and as many donating
- * ones as a tenth of the cores. */
+/* Four nodes with five chips; partitions of one to four virtual processors with all that takes time, and as many
+ * donating ones as a tenth of the cores. */
 static struct power *large(uint32_t cores, uint32_t partitions)
 {
 	char *text = malloc(256 * (partitions + 1));

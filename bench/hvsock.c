@@ -7,8 +7,9 @@
  *	hvsock trap        "million traps/s, million traps/s with a hook that does nothing" under Unicorn: getting a
  *	                   register, in process; nothing is printed where there is no libunicorn
  *
- * The call gets a register of a Batoka's; with power it is 0xF080, one record of 32 bytes into the guest's memory, of the power
- * machine.  The Batoka has no load.  The best of many short rounds, in turn, counts, in real time; of traps in CPU time.
+ * The call gets a register of a Batoka's; with power it is 0xF080, one record of 32 bytes into the guest's memory, of
+ * the power machine.  The Batoka has no load.  The best of many short rounds, in turn, counts, in real time; of traps
+ * in CPU time.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

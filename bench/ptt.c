@@ -8,9 +8,9 @@
  *	      count   statistics without matching        match   and with
  *	ptt count2|match2 4dw|8dw FILE        the same in one thread and in two, in turn
  *
- * One thread prints the MiB/s of CPU time, of forty rounds the best of each MiB, since on a shared machine a neighbour comes
- * and goes within a round.  `2` prints those of wall time, of one thread and of two, each the best of ten rounds.  A
- * round more warms up.
+ * One thread prints the MiB/s of CPU time, of forty rounds the best of each MiB, since on a shared machine a neighbour
+ * comes and goes within a round.  `2` prints those of wall time, of one thread and of two, each the best of ten
+ * rounds.  A round more warms up.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -40,11 +40,11 @@ struct tally_doctor_opts {
 TALLY_API int tally_doctor(const struct tally_doctor_opts *d);
 
 /*
- * Capabilities for a user who has none come from the program's file (setcap); then the user's environment, paths and files
- * are a stranger's to the program.  Such a program calls this first, with one thread: it keeps what the rights name, gives up
- * all others for good, and lets nothing through to commands that it runs.  Those for names of functions are in effect only
- * while the kernel's table or a process's root directory is opened, so that other files are opened with the user's rights.
- * Whether a program is such a one, getauxval(AT_SECURE) says.
+ * Capabilities for a user who has none come from the program's file (setcap); then the user's environment, paths and
+ * files are a stranger's to the program.  Such a program calls this first, with one thread: it keeps what the rights
+ * name, gives up all others for good, and lets nothing through to commands that it runs.  Those for names of functions
+ * are in effect only while the kernel's table or a process's root directory is opened, so that other files are opened
+ * with the user's rights. Whether a program is such a one, getauxval(AT_SECURE) says.
  */
 enum tally_right {
 	TALLY_RIGHT_COUNT = 1,   /* events of all processes and the kernel: cap_perfmon, cap_ipc_lock */

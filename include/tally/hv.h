@@ -15,8 +15,8 @@
  * A call out of order (a machine that was not opened, one that is closed before its guests) is
  * -TALLY_ESTATE and does nothing.
  *
- * What counts: a named load of the model ("batoka,load=pingpong"); or, with TALLY_HV_IDLE, only what
- * the emulator tells of, memory references (tally_hv_refs) or misses that it answered from a TSB itself (tally_hv_tsb_hit).
+ * What counts: a named load of the model ("batoka,load=pingpong"); or, with TALLY_HV_IDLE, only what the emulator tells
+ * of, memory references (tally_hv_refs) or misses that it answered from a TSB itself (tally_hv_tsb_hit).
  *
  * Threads: calls of different virtual CPUs may run at once, each of its own thread; not beside _advance, _refs,
  * opening and closing.  Nothing in here prints, exits, or reads a clock.

@@ -129,16 +129,17 @@ TALLY_API int tally_record(struct tally_platform *p, const struct tally_record_o
 
 /* Counters over time: those of hypervisors, and CPU events of this machine, any number of them in one table.
  *
- * Which events are whose: "vfalls/...", "mmustat/...", "gpci/..." and, but on "local", "hv_gpci/..." are the platform's; all
- * others are CPU events of this machine: "cycles,page-faults:u,PAPI_l2_dcm,r01c7,cpu/event=0x3c/" (tally-stat(1)). NULL,
- * without a view: a useful set of CPU events.
+ * Which events are whose: "vfalls/...", "mmustat/...", "gpci/..." and, but on "local", "hv_gpci/..." are the
+ * platform's; all others are CPU events of this machine: "cycles,page-faults:u,PAPI_l2_dcm,r01c7,cpu/event=0x3c/"
+ * (tally-stat(1)). NULL, without a view: a useful set of CPU events.
  *
- * CPU events are counted of whole CPUs (cpustat), or else of tasks (cputrack): of argv[] and what it starts, of processes
- * with all their threads and what those start, or of single threads. The call ends when the command, or all tasks, have ended.
+ * CPU events are counted of whole CPUs (cpustat), or else of tasks (cputrack): of argv[] and what it starts, of
+ * processes with all their threads and what those start, or of single threads. The call ends when the command, or all
+ * tasks, have ended.
  *
- * Who counts in hardware holds a lease of the counters (but with TALLY_STAT_SHARE): whole CPUs are refused while a D session
- * counts, tasks lose their counters from when a D session, or counting of whole CPUs, begins until it ends, and their rows
- * say "invalidated" with the span.
+ * Who counts in hardware holds a lease of the counters (but with TALLY_STAT_SHARE): whole CPUs are refused while a D
+ * session counts, tasks lose their counters from when a D session, or counting of whole CPUs, begins until it ends, and
+ * their rows say "invalidated" with the span.
  *
  * Time is the platform's own: a model's passes as fast as it goes, and exactly; but with neither count nor duration, or
  * beside CPU events, it keeps to the clock of the wall. */

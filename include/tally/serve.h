@@ -7,8 +7,9 @@
  *	tally_serve_run       listens, arms the probes, answers, until `stop` is set
  *	tally_serve_close
  *
- * Aggregations become metrics: count() is a counter, sum() min() max() stddev() are gauges, avg() is a summary, quantize()
- * and its like are histograms. Each element of the tuple is a label. Programs come from files alone, never over HTTP.
+ * Aggregations become metrics: count() is a counter, sum() min() max() stddev() are gauges, avg() is a summary,
+ * quantize() and its like are histograms. Each element of the tuple is a label. Programs come from files alone, never
+ * over HTTP.
  *
  * A handle belongs to one thread. The library prints nothing; `note` gets what a log should have.
  */
@@ -35,8 +36,8 @@ struct tally_serve_opts {
 	const volatile int *stop;     /* set, by a signal handler too, when the service is to end; NULL */
 	volatile int *reload;         /* set when the programs are to be read again, and cleared then; NULL */
 	uint32_t series, flags;       /* most series of an aggregation, 0: TALLY_SERVE_SERIES; TALLY_SERVE_... */
-	/* TLS and users, as the exporters of Prometheus have them (tally-serve(1)); without both, other addresses than those of the
-	 * loopback network are refused. Read by _run and at each reload. NULL: neither. */
+	/* TLS and users, as the exporters of Prometheus have them (tally-serve(1)); without both, other addresses than
+	 * those of the loopback network are refused. Read by _run and at each reload. NULL: neither. */
 	const char *web;
 	/* Of a service manager, as sd_listen_fds(3), sd_notify(3) and sd_watchdog_enabled(3) have them. */
 	int listen_fd;        /* a socket that listens, in place of `listen`; 0: none */
@@ -59,18 +60,19 @@ TALLY_API void tally_serve_close(struct tally_serve *s); /* NULL is fine */
 /* The words of the last call that failed; "" when none has. */
 TALLY_API const char *tally_serve_error(const struct tally_serve *s);
 
-/* The file is read by _check, _run and at each reload; whoever may write it, other than root and this process's user, is refused. The
- * name without directory and ".d" is the program's. -TALLY_EINVAL: another program has that name. */
+/* The file is read by _check, _run and at each reload; whoever may write it, other than root and this process's user,
+ * is refused. The name without directory and ".d" is the program's. -TALLY_EINVAL: another program has that name. */
 TALLY_API int tally_serve_program(struct tally_serve *s, const char *path);
 /* All files *.d of a directory, which is looked at again at each reload. -TALLY_EIO: it can't be read. */
 TALLY_API int tally_serve_directory(struct tally_serve *s, const char *path);
 
-/* Counters of a platform that tally_platform_open() takes, NULL: this machine; events or a view as tally_stat() has them; CPU events are
- * counted of all CPUs. It is opened by _check and _run, and at a reload if it has failed. -TALLY_EINVAL: neither or both of events and
- * view, or the platform is there already. */
+/* Counters of a platform that tally_platform_open() takes, NULL: this machine; events or a view as tally_stat() has
+ * them; CPU events are counted of all CPUs. It is opened by _check and _run, and at a reload if it has failed.
+ * -TALLY_EINVAL: neither or both of events and view, or the platform is there already. */
 TALLY_API int tally_serve_platform(struct tally_serve *s, const char *on, const char *events, const char *view);
 
-/* Compiles the programs and hands a line for each metric to `out`. The number of programs that do not compile; -TALLY_ENOMEM, ... */
+/* Compiles the programs and hands a line for each metric to `out`. The number of programs that do not compile;
+ * -TALLY_ENOMEM, ... */
 TALLY_API int tally_serve_check(struct tally_serve *s, tally_write_fn *out, void *arg);
 /* Listens until stop. A program that fails does not end it: tally_up is 0 then, and /status has the reason.
  * -TALLY_ENOTSUP: libmicrohttpd, or libcurl for `push`, is not installed; -TALLY_ESTATE: it ran before; -TALLY_EBUSY:

@@ -69,17 +69,18 @@ struct tally_trace_opts {
 /* Runs BEGIN, ERROR, tick and END in user space, without privileges and on a virtual clock: waiting takes no
  * time, the run is over when nothing is left that could fire. Probes of events are refused by _go. */
 #define TALLY_TRACE_VM 4u
-/* -v: each CPU on which firings were lost has a note, however few they were. Without it those that lost less than 0.5 % share
- * one, which "quiet" leaves out. */
+/* -v: each CPU on which firings were lost has a note, however few they were. Without it those that lost less than 0.5 %
+ * share one, which "quiet" leaves out. */
 #define TALLY_TRACE_VERBOSE 8u
-/* `out` is a terminal: control bytes of strings and characters that the script prints are shown as \x1b, for they may come from
- * anybody's process or file. Those of its formats pass; option "rawctl" lets all pass. */
+/* `out` is a terminal: control bytes of strings and characters that the script prints are shown as \x1b, for they may
+ * come from anybody's process or file. Those of its formats pass; option "rawctl" lets all pass. */
 #define TALLY_TRACE_TERMINAL 16u
 /* Destructive actions are refused by _go, whoever allowed them: for a program with more rights than its user. */
 #define TALLY_TRACE_HARMLESS 32u
 /* Texts that scripts of dtrace(1) compare are word for word its own, also where tally has a better one. */
 #define TALLY_TRACE_COMPAT 64u
-/* Records begin with FUNCTION:NAME, without the CPU and the id, which differ from run to run: for output that is compared. */
+/* Records begin with FUNCTION:NAME, without the CPU and the id, which differ from run to run: for output that is
+ * compared. */
 #define TALLY_TRACE_UNNUMBERED 128u
 /* Histograms also keep the sum of their values, which costs an addition at each firing: struct tally_row has it. */
 #define TALLY_TRACE_SUMS 256u
@@ -107,27 +108,28 @@ TALLY_API bool tally_option(unsigned i, const char **name, const char **help);
 TALLY_API int tally_trace_source(struct tally_trace *t, const char *name, const char *text, size_t n);
 /* $0 (script), $1 ... $argc. Copied. -TALLY_ESTATE: they were given before. */
 TALLY_API int tally_trace_args(struct tally_trace *t, const char *script, int argc, char *const *argv);
-/* --on, before _compile and once: "local"; "vm" (as TALLY_TRACE_VM); or a file of records, whose probes are ptt's: a perf.data
- * file with PTT data or bare records, and keys behind it: "x.data,time=delta,format=8dw". The run is over when all
- * records have fired; it needs no privileges. -TALLY_EINVAL: neither a platform nor a file, or
- * no such key; -TALLY_ECORRUPT: a file without records; -TALLY_EIO; -TALLY_ESTATE: one was given before. */
+/* --on, before _compile and once: "local"; "vm" (as TALLY_TRACE_VM); or a file of records, whose probes are ptt's: a
+ * perf.data file with PTT data or bare records, and keys behind it: "x.data,time=delta,format=8dw". The run is over
+ * when all records have fired; it needs no privileges. -TALLY_EINVAL: neither a platform nor a file, or no such key;
+ * -TALLY_ECORRUPT: a file without records; -TALLY_EIO; -TALLY_ESTATE: one was given before. */
 TALLY_API int tally_trace_on(struct tally_trace *t, const char *platform);
 /* -c: a command, split as a shell does, which is $target; it starts in _go. -TALLY_ESTATE: one was given before. */
 TALLY_API int tally_trace_command(struct tally_trace *t, const char *command);
 /* -p: a process, which is $target. -TALLY_EINVAL: there is none of that number; -TALLY_ESTATE: one was given before. */
 TALLY_API int tally_trace_process(struct tally_trace *t, int pid);
-/* --dump, before _compile: which hands the result of that pass (parse bind type lower check bpf) to `out`. -TALLY_ESTATE: one
- * was given before. */
+/* --dump, before _compile: which hands the result of that pass (parse bind type lower check bpf) to `out`.
+ * -TALLY_ESTATE: one was given before. */
 TALLY_API int tally_trace_dump(struct tally_trace *t, const char *pass);
 
-/* The sources to programs; probes are looked up here. -TALLY_ESYNTAX, -TALLY_EINVAL, ...: the words name the line, _reason what
- * would help. */
+/* The sources to programs; probes are looked up here. -TALLY_ESYNTAX, -TALLY_EINVAL, ...: the words name the line,
+ * _reason what would help. */
 TALLY_API int tally_trace_compile(struct tally_trace *t);
 /* -l: hands the list of the probes of the sources (or of all providers when there are none) to `out`.
  * Before _compile or after it. */
 TALLY_API int tally_trace_list(struct tally_trace *t, bool verbose);
-/* -P, -m, -f, -n: a description for a listing or to enable, predicate and actions behind it. Its last word is that part of a probe's
- * name, and those before it may stand in front: with TALLY_PART_FUNCTION "read", ":read" or "syscall::read". Copied. */
+/* -P, -m, -f, -n: a description for a listing or to enable, predicate and actions behind it. Its last word is that part
+ * of a probe's name, and those before it may stand in front: with TALLY_PART_FUNCTION "read", ":read" or
+ * "syscall::read". Copied. */
 enum tally_part { TALLY_PART_PROVIDER, TALLY_PART_MODULE, TALLY_PART_FUNCTION, TALLY_PART_NAME };
 TALLY_API int tally_trace_probe(struct tally_trace *t, uint32_t part, const char *text);
 /* -v of a run: the program stability report (text) to `out`. */
@@ -177,16 +179,17 @@ struct tally_aggregation {
 	uint32_t nlast;
 	const char *comment; /* the comment directly in front of that clause, as one line; "" */
 };
-/* After _compile: calls each for each aggregation, in the order of their first use. What each gets lives until it returns. A
- * negative return ends the walk and is returned. */
+/* After _compile: calls each for each aggregation, in the order of their first use. What each gets lives until it
+ * returns. A negative return ends the walk and is returned. */
 TALLY_API int tally_trace_aggregations(struct tally_trace *t, int (*each)(void *arg, const struct tally_aggregation *a),
 				       void *arg);
 
-/* After _go: a descriptor that poll(2) finds readable when _work has something to do, besides what is due after some time (drops,
- * CPUs that come and go: call _work once a second); it belongs to the trace. -TALLY_ENOTSUP: a run in user space or over records. */
+/* After _go: a descriptor that poll(2) finds readable when _work has something to do, besides what is due after some
+ * time (drops, CPUs that come and go: call _work once a second); it belongs to the trace. -TALLY_ENOTSUP: a run in user
+ * space or over records. */
 TALLY_API int tally_trace_fd(struct tally_trace *t);
-/* Between calls of _work and after _stop: calls each for each kind of drop ("principal", "aggregation" ... as in JSON), also those of which
- * there was none, with what was dropped since _go, and for "firings", which are the program's. */
+/* Between calls of _work and after _stop: calls each for each kind of drop ("principal", "aggregation" ... as in JSON),
+ * also those of which there was none, with what was dropped since _go, and for "firings", which are the program's. */
 TALLY_API int tally_trace_drops(struct tally_trace *t, int (*each)(void *arg, const char *kind, uint64_t count),
 				void *arg);
 
@@ -195,8 +198,8 @@ struct tally_loss {        /* how firings compare with the events that were coun
 	uint32_t cpu;
 	uint64_t counted, period, firings, lost; /* lost = counted / period - firings, never below 0 */
 };
-/* Between calls of _work, where the last firings may still hide a loss, and after _stop: calls each for each probe and CPU where events were
- * counted. A negative return of each ends the walk and is returned. */
+/* Between calls of _work, where the last firings may still hide a loss, and after _stop: calls each for each probe and
+ * CPU where events were counted. A negative return of each ends the walk and is returned. */
 TALLY_API int tally_trace_losses(struct tally_trace *t, int (*each)(void *arg, const struct tally_loss *l), void *arg);
 
 #ifdef __cplusplus

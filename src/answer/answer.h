@@ -42,7 +42,8 @@ struct an_value {
 void an_header(struct buf *to); /* the line CPU ID FUNCTION:NAME */
 void an_prefix(struct buf *to, uint32_t cpu, uint32_t id, const char *func, const char *name);
 void an_place(struct buf *to, const char *func, const char *name); /* the column FUNCTION:NAME alone */
-/* The same with flowindent: CPU, unless unnumbered, and FUNCTION; the functions, indented by `depth` blanks behind an arrow. */
+/* The same with flowindent: CPU, unless unnumbered, and FUNCTION; the functions, indented by `depth` blanks behind an
+ * arrow. */
 enum an_flow { AN_FLOW_NONE, AN_FLOW_IN, AN_FLOW_OUT };
 void an_flow_header(struct buf *to, bool unnumbered);
 void an_flow_prefix(struct buf *to, uint32_t depth, enum an_flow flow, bool syscall, const char *func,
@@ -96,11 +97,11 @@ void an_agg_sort(struct an_agg *a, const struct an_sort *how); /* how NULL: all 
  * is the caller's. */
 void an_agg_print(struct buf *to, const struct an_agg *a, unsigned stackindent);
 
-/* printa with a format, once for each row.  Several aggregations of the same keys are joined: a row for
- * each key that one of them has (a missing one counts 0), sorted as `how` says (NULL: as they come by default); the first %@ shows the
- * first aggregation and so on, the last one from then on.  A single aggregation is printed in the order
- * that its rows have.  f NULL or empty: keys and values in columns; the empty line before is the caller's.
- * -TALLY_EINVAL: keys don't match, or the format wants more keys than there are.  -TALLY_ENOMEM. */
+/* printa with a format, once for each row.  Several aggregations of the same keys are joined: a row for each key that
+ * one of them has (a missing one counts 0), sorted as `how` says (NULL: as they come by default); the first %@ shows
+ * the first aggregation and so on, the last one from then on.  A single aggregation is printed in the order that its
+ * rows have.  f NULL or empty: keys and values in columns; the empty line before is the caller's. -TALLY_EINVAL: keys
+ * don't match, or the format wants more keys than there are.  -TALLY_ENOMEM. */
 int an_agg_printa(struct buf *to, const struct fmt *f, const struct an_agg *const *aggs, uint32_t n,
 		  unsigned stackindent, const struct an_sort *how, struct err *e);
 

@@ -2,9 +2,9 @@
  * emit.h: answers in the form that was asked for.
  *
  * Who answers says what there is: rows of a table, what a firing handed over, aggregations, what was lost. The form is
- * chosen once, by an_emit_open(), and is a table of functions from then on (struct an_ops): nobody else asks which it is.
- * People and programs do not always get the same: a column, a row or a whole table may be for one of them alone, and people may
- * have a layout that is no table.
+ * chosen once, by an_emit_open(), and is a table of functions from then on (struct an_ops): nobody else asks which it
+ * is. People and programs do not always get the same: a column, a row or a whole table may be for one of them alone,
+ * and people may have a layout that is no table.
  *
  * Out of memory: `failed` of the buffer that is written to is set.
  */
@@ -86,7 +86,8 @@ struct an_ops {
 	void (*begin)(struct an_emit *e, struct an_rows *t, bool first);
 	void (*record)(struct an_emit *e, struct an_rows *t, const struct an_cell *row);
 	void (*end)(struct an_emit *e, struct an_rows *t);
-	/* A firing: it begins; what it traces, a stack, what it prints; it is over. NULL: there is no place for single firings. */
+	/* A firing: it begins; what it traces, a stack, what it prints; it is over. NULL: there is no place for single
+	 * firings. */
 	void (*fire)(struct an_emit *e, const struct an_firing *f);
 	void (*trace)(struct an_emit *e, const struct an_value *v);
 	void (*stack)(struct an_emit *e, const struct an_value *v);
@@ -101,8 +102,8 @@ struct an_ops {
 	void (*note)(struct an_emit *e, const char *s, size_t n);
 	void (*event)(struct an_emit *e, const struct an_event *v, const char *words, size_t n);
 	/*
-	 * A form whose answer is one document, of aggregations, which is written when the run is over; NULL: it is none. What
-	 * firings print is text in e->to, which is for people, and no part of the document.
+	 * A form whose answer is one document, of aggregations, which is written when the run is over; NULL: it is
+	 * none. What firings print is text in e->to, which is for people, and no part of the document.
 	 */
 	void (*finish)(struct an_emit *e, struct buf *to);
 	/* A page; NULL: this is no form of pages. */

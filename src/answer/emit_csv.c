@@ -1,4 +1,5 @@
-/* emit_csv.c: answers as separated values; a line with the keys of the columns stands above the first table of a kind. */
+/* emit_csv.c: answers as separated values; a line with the keys of the columns stands above the first table of a
+ * kind. */
 #include <string.h>
 
 #include "answer/emit_int.h"

@@ -1,4 +1,5 @@
-/* emit_folded.c: answers of a trace as folded stacks: aggregations, merged; what the program prints goes where people read. */
+/* emit_folded.c: answers of a trace as folded stacks: aggregations, merged; what the program prints goes where people
+ * read. */
 #include "answer/emit_int.h"
 
 void an_flame_agg(struct an_emit *e, const struct an_agg *a)

@@ -1,9 +1,9 @@
 /*
  * emit_html.c: answers for a browser: pages; and of a trace a page that is made of its aggregations.
  *
- * Aggregations over stacks that add up are flame graphs, each with a table of its functions; those without a stack are tables;
- * histograms without a stack, and what does not add up, stand as a terminal shows them. What was lost stands first, since it says how far the rest
- * can be trusted, and what was said in passing last.
+ * Aggregations over stacks that add up are flame graphs, each with a table of its functions; those without a stack are
+ * tables; histograms without a stack, and what does not add up, stand as a terminal shows them. What was lost stands
+ * first, since it says how far the rest can be trusted, and what was said in passing last.
  */
 #include <stdlib.h>
 #include <string.h>

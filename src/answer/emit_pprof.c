@@ -1,4 +1,5 @@
-/* emit_pprof.c: answers of a trace as a profile of pprof: aggregations; what was lost and said stands in its comments. */
+/* emit_pprof.c: answers of a trace as a profile of pprof: aggregations; what was lost and said stands in its
+ * comments. */
 #include "answer/emit_int.h"
 
 #define COMMENTS_KEPT 100u /* a script may say something at each firing */

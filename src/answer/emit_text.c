@@ -43,7 +43,8 @@ static uint32_t text_column_last(const struct an_rows *t)
 	return last;
 }
 
-/* Where the words of the last column begin, if what does not fit a terminal can go on in lines of its own there; else 0. */
+/* Where the words of the last column begin, if what does not fit a terminal can go on in lines of its own there; else
+ * 0. */
 static size_t text_words_at(const struct an_emit *e, const struct an_rows *t)
 {
 	const uint32_t last = text_column_last(t);

@@ -1,13 +1,13 @@
 /*
  * flame.c: aggregations to call trees.
  *
- * A node is found by its parent and its name through one hash table: a list of children would be searched from its start for
- * each row, and below a process there may be a hundred thousand. Children are linked once, in the order of their names, when
- * all rows are there: nodes are put into buckets by the rank of their name, and the buckets are emptied from the last to the
- * first, each node to the front of its parent's children.
+ * A node is found by its parent and its name through one hash table: a list of children would be searched from its
+ * start for each row, and below a process there may be a hundred thousand. Children are linked once, in the order of
+ * their names, when all rows are there: nodes are put into buckets by the rank of their name, and the buckets are
+ * emptied from the last to the first, each node to the front of its parent's children.
  *
- * Five million frames have a few thousand names, and the texts of equal frames of one aggregation are mostly one text in memory. So a
- * name is looked up by that place first, in a table that forgets.
+ * Five million frames have a few thousand names, and the texts of equal frames of one aggregation are mostly one text
+ * in memory. So a name is looked up by that place first, in a table that forgets.
  */
 #include <stdlib.h>
 #include <string.h>

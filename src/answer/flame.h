@@ -1,15 +1,15 @@
 /*
- * flame: stacks of aggregations, merged into call trees: what folded stacks, flame graphs and pprof profiles are written from,
- * so that these agree in every sum.
+ * flame: stacks of aggregations, merged into call trees: what folded stacks, flame graphs and pprof profiles are
+ * written from, so that these agree in every sum.
  *
- * An aggregation is a tree. A row of it is a path from the root: the keys that are no stacks, in their order, then the frames
- * of user stacks, then those of kernel stacks, each outermost first: who, what his code did, what the kernel did for it. Rows
- * of the same path are one: their values are added. A frame is its function's name without the offset; a frame without a
- * function is its text (module and offset, or an address).
+ * An aggregation is a tree. A row of it is a path from the root: the keys that are no stacks, in their order, then the
+ * frames of user stacks, then those of kernel stacks, each outermost first: who, what his code did, what the kernel did
+ * for it. Rows of the same path are one: their values are added. A frame is its function's name without the offset; a
+ * frame without a function is its text (module and offset, or an address).
  *
- * Only what adds up has a tree: count(), sum() and histograms (how many values there were). avg(), min(), max() and stddev()
- * of a caller are not the sum of its callees', so they are refused, and who shows them shows a table. A row of a negative sum
- * has no width: it is left out and counted. A value of 0 adds nothing.
+ * Only what adds up has a tree: count(), sum() and histograms (how many values there were). avg(), min(), max() and
+ * stddev() of a caller are not the sum of its callees', so they are refused, and who shows them shows a table. A row of
+ * a negative sum has no width: it is left out and counted. A value of 0 adds nothing.
  *
  * Memory: 32 bytes for each node, and each name once. Out of memory: `failed`, and rows are missing.
  */
@@ -58,15 +58,16 @@ bool an_flame_takes(const struct an_agg *a);
 bool an_flame_has_stacks(const struct an_agg *a);
 /* An aggregation that an_flame_takes(); one whose label is there already is added to it. */
 void an_flame_add(struct an_flame *f, const struct an_agg *a);
-/* Takes off what `past` had of the same paths: what was counted since. A path that has less than it had was cleared, and began anew: all of
- * it stays. */
+/* Takes off what `past` had of the same paths: what was counted since. A path that has less than it had was cleared,
+ * and began anew: all of it stays. */
 void an_flame_subtract(struct an_flame *f, const struct an_flame *past);
 /* Children by name: what is written is in the same order in each run. After the last an_flame_add(). */
 void an_flame_sort(struct an_flame *f);
-/* What its values are, by the last word of its name as names have units ("@wait_ns"): "ns", "us", "ms", "bytes"; "" of counts and
- * where the name does not say it. */
+/* What its values are, by the last word of its name as names have units ("@wait_ns"): "ns", "us", "ms", "bytes"; "" of
+ * counts and where the name does not say it. */
 const char *an_flame_unit(const struct an_flame_tree *t);
-/* Walks a tree in preorder: the node behind `at` (the root first), 0: there is none. *depth follows, from 0 of the root. */
+/* Walks a tree in preorder: the node behind `at` (the root first), 0: there is none. *depth follows, from 0 of the
+ * root. */
 uint32_t an_flame_next(const struct an_flame *f, const struct an_flame_tree *t, uint32_t at, uint32_t *depth);
 /* Sums from the leaves to the root: total[node], of nnodes. */
 void an_flame_totals(const struct an_flame *f, int64_t *total);

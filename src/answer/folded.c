@@ -1,9 +1,10 @@
 /*
- * folded.c: call trees as folded stacks, the input of flame graph tools: names from the outermost to the innermost joined by
- * ';', a blank, a number; a line for each path that has a value, in the order of the names.
+ * folded.c: call trees as folded stacks, the input of flame graph tools: names from the outermost to the innermost
+ * joined by ';', a blank, a number; a line for each path that has a value, in the order of the names.
  *
- * Of several aggregations each line begins with the one that it is of: tools show them side by side, as the lowest boxes, and
- * grep takes one out. ';' inside a name would split it, so it becomes ':'; control characters would end the line and become '?'.
+ * Of several aggregations each line begins with the one that it is of: tools show them side by side, as the lowest
+ * boxes, and grep takes one out. ';' inside a name would split it, so it becomes ':'; control characters would end the
+ * line and become '?'.
  *
  * A line is text alone: where frames of processes and of the kernel are on one path, nothing would say where the kernel
  * begins. So there a frame of the kernel ends with "_[k]", as `stackcollapse-perf.pl --kernel` writes it and
@@ -23,7 +24,8 @@ static bool folded_has_both(const struct an_flame *f)
 	return has[AN_FRAME_USER] && has[AN_FRAME_KERNEL];
 }
 
-/* The path down to the node, from the names in path[0..depth]; a root has its label where there are several, or nothing else. */
+/* The path down to the node, from the names in path[0..depth]; a root has its label where there are several, or nothing
+ * else. */
 static void folded_put_path(struct buf *to, const struct an_flame *f, const uint32_t *path, uint32_t depth, bool mark)
 {
 	for (uint32_t i = f->ntrees > 1 || !depth ? 0 : 1; i <= depth; i++) {

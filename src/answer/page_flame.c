@@ -1,13 +1,14 @@
 /*
  * page_flame.c: a flame graph on a page for a browser.
  *
- * The call tree goes out as data, and the script draws of it what is seen. It is a table of names and a list of numbers, a run for
- * each path that has a value, in preorder:
+ * The call tree goes out as data, and the script draws of it what is seen. It is a table of names and a list of
+ * numbers, a run for each path that has a value, in preorder:
  *
  *	{"unit":"","names":["@x","sh","main"],"kinds":"001","stacks":[common,value,n,name...,...]}
  *
- * A path has its first `common` names from the path before it (the root is not counted: it is names[0]), then the n that follow;
- * kinds has a digit for each name (enum an_frame). Most names are a small number then, and a caller is written once for all that it calls.
+ * A path has its first `common` names from the path before it (the root is not counted: it is names[0]), then the n
+ * that follow; kinds has a digit for each name (enum an_frame). Most names are a small number then, and a caller is
+ * written once for all that it calls.
  */
 #include "answer/flame.h"
 #include "answer/page_int.h"
@@ -33,7 +34,8 @@ static bool flame_number_names(const struct an_flame *f, const struct an_flame_t
 	return true;
 }
 
-/* A run for each path. The walk goes up from a leaf only, which has a value, so the names since the last run are the end of this path. */
+/* A run for each path. The walk goes up from a leaf only, which has a value, so the names since the last run are the
+ * end of this path. */
 static void flame_put_stacks(struct buf *to, const struct an_flame *f, const struct an_flame_tree *t,
 			     const uint32_t *number)
 {

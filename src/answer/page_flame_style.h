@@ -1,6 +1,6 @@
 /*
- * page_flame_style.h: how a flame graph looks, as CSS that stands behind that of the page (page_style.h, which has the rules of
- * such text). The page is as wide as the window: a graph is read by widths.
+ * page_flame_style.h: how a flame graph looks, as CSS that stands behind that of the page (page_style.h, which has the
+ * rules of such text). The page is as wide as the window: a graph is read by widths.
  */
 /* clang-format off */
 #ifndef TALLY_ANSWER_PAGE_FLAME_STYLE_H

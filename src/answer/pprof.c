@@ -1,12 +1,14 @@
 /*
  * pprof.c: call trees as a profile of pprof: github.com/google/pprof, proto/profile.proto, in gzip.
  *
- * The message is written by hand: it is output alone, and of protobuf's encoding it needs two kinds of field: a number (wire type 0)
- * and bytes (2), both behind a varint of field number and kind. Numbers of 0 are left out, as that encoding has it.
+ * The message is written by hand: it is output alone, and of protobuf's encoding it needs two kinds of field: a number
+ * (wire type 0) and bytes (2), both behind a varint of field number and kind. Numbers of 0 are left out, as that
+ * encoding has it.
  *
- * Each aggregation is a type of sample, so a sample has a number for each of them, all but its own 0. A location is a name of the
- * trees, without an address: addresses of a function are one box. Keys are frames at the root, as in the other forms, so that all
- * agree in every sum; frames have the file of their module as mapping, or, where it is not known, the module's name.
+ * Each aggregation is a type of sample, so a sample has a number for each of them, all but its own 0. A location is a
+ * name of the trees, without an address: addresses of a function are one box. Keys are frames at the root, as in the
+ * other forms, so that all agree in every sum; frames have the file of their module as mapping, or, where it is not
+ * known, the module's name.
  */
 #include <string.h>
 #include <zlib.h>
@@ -67,7 +69,8 @@ static void pprof_put_part(struct buf *to, uint32_t field, struct buf *from)
 	buf_clear(from);
 }
 
-/* The number of a text, which is written when it is met first; bytes that are no UTF-8 are '?', for a string is UTF-8 there. */
+/* The number of a text, which is written when it is met first; bytes that are no UTF-8 are '?', for a string is UTF-8
+ * there. */
 static uint64_t pprof_string(struct pprof *w, const char *s)
 {
 	void **slot = map_at(&w->index, s, strlen(s));
@@ -97,7 +100,8 @@ static void pprof_put_type(struct pprof *w, uint32_t field, const char *type, co
 	pprof_put_part(&w->to, field, &w->part);
 }
 
-/* "@wait_ns" is wait_ns in nanoseconds; what count() without a name counted are samples. The first one is what is shown first. */
+/* "@wait_ns" is wait_ns in nanoseconds; what count() without a name counted are samples. The first one is what is shown
+ * first. */
 static void pprof_put_tree_type(struct pprof *w, const struct an_flame_tree *t, bool first)
 {
 	static const struct {

@@ -1,9 +1,10 @@
 /*
  * typed.c: bytes shown with their types, as print() does.
  *
- * The form is that of dtrace(1), which has it from libbpf's dump of typed data: a line for each member,
- * indented by its depth; what is zero is left out; text ends at its NUL.  Where the bytes end before the type does, a line of dots stands for
- * the rest.  What was opened is closed when the next member is of a lower depth: so dots stand before the braces.
+ * The form is that of dtrace(1), which has it from libbpf's dump of typed data: a line for each member, indented by its
+ * depth; what is zero is left out; text ends at its NUL.  Where the bytes end before the type does, a line of dots
+ * stands for the rest.  What was opened is closed when the next member is of a lower depth: so dots stand before the
+ * braces.
  */
 #include <string.h>
 

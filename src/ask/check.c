@@ -1,9 +1,9 @@
 /*
  * check.c: whether counters obey the invariants of their machine.
  *
- * Two readings of everything that may be read, an interval apart; then each invariant is asked.  Readings that are the same
- * check nothing.
- * A broken invariant is a finding, not an error of ours, and an unknown one says what it would need.
+ * Two readings of everything that may be read, an interval apart; then each invariant is asked.  Readings that are the
+ * same check nothing. A broken invariant is a finding, not an error of ours, and an unknown one says what it would
+ * need.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
  * check_ptt.c: the invariants of PTT traces, over a model, a socket, this machine's devices, or a recording.
  *
- * A device takes one trace at a time, and no setting of one shows everything.  So each device is traced several times in turn, and
- * shares the time with the others.  What the link carried is read before and after a trace begins, and before and after it ends: of a
- * model, whose time passes in between alone, both readings are the same.
+ * A device takes one trace at a time, and no setting of one shows everything.  So each device is traced several times
+ * in turn, and shares the time with the others.  What the link carried is read before and after a trace begins, and
+ * before and after it ends: of a model, whose time passes in between alone, both readings are the same.
  */
 #include <stdio.h>
 #include <string.h>

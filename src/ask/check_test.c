@@ -1,6 +1,7 @@
 /*
- * check_test.c: `tally check` over all models, which obey all invariants, and over machines that were doctored to break one: what the
- * platform answers passes through a hand that changes one thing.  Each is caught, and by the name of the invariant that it breaks.
+ * check_test.c: `tally check` over all models, which obey all invariants, and over machines that were doctored to break
+ * one: what the platform answers passes through a hand that changes one thing.  Each is caught, and by the name of the
+ * invariant that it breaks.
  *
  * TALLY_SEEDS says how many seeds of each model are checked.
  */
@@ -190,7 +191,8 @@ static int lying_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_
 
 /* ---- mmustat: buffers that lie -------------------------------------------------------------------------------------- */
 
-/* What is added to two words of strand 0's buffer whenever time has passed; missed: what no TSB answered is half of it. */
+/* What is added to two words of strand 0's buffer whenever time has passed; missed: what no TSB answered is half of
+ * it. */
 struct mmu_lie {
 	uint32_t at, at_too;
 	uint64_t more, more_too;
@@ -232,7 +234,8 @@ static uint64_t lying_now(void *arg)
 
 /* ---- gpci: replies that lie ------------------------------------------------------------------------------------------- */
 
-/* When a record is lied about. The first reading is taken after a second; of a small reply the second is part of a large one. */
+/* When a record is lied about. The first reading is taken after a second; of a small reply the second is part of a
+ * large one. */
 enum when { LATER, BOTH, OF_SELF, IN_PIECES, TO_WHAT_WAS };
 struct gpci_lie {
 	uint32_t number;
@@ -880,7 +883,8 @@ static void a_doctored_niagara_is_caught_by_each_invariant(void **state)
 #define FULL (UINT64_C(1) << 40)
 #define WINDOW UINT64_C(5120000)
 
-/* Of load "mixed": partitions 2 and 3 are shared and uncapped, 5 is dedicated and donates, 6 is dedicated; processor 0 is shared. */
+/* Of load "mixed": partitions 2 and 3 are shared and uncapped, 5 is dedicated and donates, 6 is dedicated; processor 0
+ * is shared. */
 static void a_doctored_power_is_caught_by_each_invariant(void **state)
 {
 	static const struct {

@@ -1,9 +1,9 @@
 /*
  * find_cpu.c: probes and CPU events, by name.
  *
- * Whether a CPU event can be had here is tried, for the few that the kernel names itself; those of sysfs and of
- * libpfm4 are hundreds and are what this CPU's own PMU has, so of them only the right is tried, once.  A search that does
- * not ask for probes (by a colon) leaves out those that are there for each event, register or request.
+ * Whether a CPU event can be had here is tried, for the few that the kernel names itself; those of sysfs and of libpfm4
+ * are hundreds and are what this CPU's own PMU has, so of them only the right is tried, once.  A search that does not
+ * ask for probes (by a colon) leaves out those that are there for each event, register or request.
  */
 #include <stdio.h>
 #include <string.h>
@@ -37,8 +37,8 @@ static bool counts_own(const struct k_event *ev)
 	return rc >= 0;
 }
 
-/* "own only", "user only": of own processes, and of those in user mode. In user mode alone a clock counts all the same, and
- * what happens in the kernel never. */
+/* "own only", "user only": of own processes, and of those in user mode. In user mode alone a clock counts all the same,
+ * and what happens in the kernel never. */
 static const char *right_to(const struct k_event *ev, uint8_t flags)
 {
 	struct k_event user = *ev;
@@ -242,7 +242,8 @@ static int add_vf_events(struct find *f)
 	return rc;
 }
 
-/* Another name is no entry of its own. Who completes a word is offered it, but not the constant of the kernel's header. */
+/* Another name is no entry of its own. Who completes a word is offered it, but not the constant of the kernel's
+ * header. */
 static void add_alias(struct find *f, const char *name)
 {
 	if (!f->each)

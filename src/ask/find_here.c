@@ -1,9 +1,9 @@
 /*
  * find_here.c: whether the platform of --on has what a hypervisor or a PCIe device has, in the words of column HERE.
  *
- * A platform that has the family is asked for each thing, as the lists of list_hv.c are; of one that has not, the word is
- * a model that has. Its words of refusal are about the family, not about the list, so they are dropped; but a platform with a path
- * that can't be reached is an error: somebody wanted that one.
+ * A platform that has the family is asked for each thing, as the lists of list_hv.c are; of one that has not, the word
+ * is a model that has. Its words of refusal are about the family, not about the list, so they are dropped; but a
+ * platform with a path that can't be reached is an error: somebody wanted that one.
  */
 #include <string.h>
 

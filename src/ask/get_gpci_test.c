@@ -45,7 +45,8 @@ static int event_open(void *arg, uint32_t type, uint32_t cpu, uint64_t config, u
 	return events++;
 }
 
-/* Of processors: the even ones are half busy. Of partitions: 4 halves of entitled are 3 of capped, and 1 of idle. Links: a quarter is idle. */
+/* Of processors: the even ones are half busy. Of partitions: 4 halves of entitled are 3 of capped, and 1 of idle.
+ * Links: a quarter is idle. */
 static uint64_t growth(uint32_t request, uint32_t index, uint32_t offset)
 {
 	switch (request << 8 | offset) {

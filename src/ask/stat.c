@@ -82,7 +82,8 @@ static int add_hypervisors(struct stat_run *s, const char *item, size_t n)
 	return rc < 0 ? rc : stat_events_add(s, item, n);
 }
 
-/* What no PMU here has was meant for the platform, if that is another one: a word with a slash, the name of a request. */
+/* What no PMU here has was meant for the platform, if that is another one: a word with a slash, the name of a
+ * request. */
 static int add_cpu(struct stat_all *a, struct stat_run *s, const char *item, size_t n)
 {
 	int rc = stat_cpu_add(&a->cpu, s->p, &a->o, item, n);
@@ -222,7 +223,8 @@ int stat_all_read(struct stat_all *a)
 	return rc;
 }
 
-/* Rows of all platforms and of CPU events are one table; MMU statistics have one of their own behind it, a view is alone. */
+/* Rows of all platforms and of CPU events are one table; MMU statistics have one of their own behind it, a view is
+ * alone. */
 int stat_all_show(struct stat_all *a, enum stat_kind kind)
 {
 	bool first = true;

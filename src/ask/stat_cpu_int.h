@@ -99,8 +99,8 @@ int cpu_lease_fit(struct stat_cpu *c);
 int cpu_lease_look(struct stat_cpu *c);
 /* A reading found the event without a counter, or with one. */
 int cpu_event_lost(struct stat_cpu *c, struct cpu_event *ev, bool lost);
-/* "from 1.203 s to 2.500 s": what of the time from..to it was without a counter; "" when it never was; of several runs in
- * how many that happened. */
+/* "from 1.203 s to 2.500 s": what of the time from..to it was without a counter; "" when it never was; of several runs
+ * in how many that happened. */
 void cpu_spans_text(const struct cpu_event *ev, uint64_t from, uint64_t to, char *text, size_t n);
 bool cpu_spans_cover(const struct cpu_event *ev, uint64_t from, uint64_t to); /* all of it */
 /* A task's event of one CPU is enabled wherever the task is, and runs there alone.  So only over all CPUs does the time

@@ -37,8 +37,8 @@ struct follow {
 	int rc;     /* of the last reading */
 	struct err why;
 };
-/* Reads all records. What came, went and went back is said through p's notes. Negative: not to be had, see rc and why; or
- * memory is out. */
+/* Reads all records. What came, went and went back is said through p's notes. Negative: not to be had, see rc and why;
+ * or memory is out. */
 int follow_read(struct follow *f, struct tally_platform *p, struct hv_transport *l);
 void follow_free(struct follow *f);
 /* The field's place, or -1. */
@@ -65,7 +65,8 @@ struct stat_figure {
 	struct an_cell delta, value, raw;
 	const char *unit, *id, *name, *status, *why;
 	const char *unit_brief; /* people's, in place of unit; NULL */
-	/* what it is wherever it is counted: "gpci_entitled_capped"; its text; whether it only grows; the register; NULL */
+	/* what it is wherever it is counted: "gpci_entitled_capped"; its text; whether it only grows; the register;
+	 * NULL */
 	const char *family, *text, *reg;
 	bool grows;
 	/* of CPU events */
@@ -98,8 +99,8 @@ void stat_cpu_rows(struct stat_cpu *c, struct stat_table *t);
 void stat_cpu_sum(struct stat_cpu *c, struct an_emit *e);
 /* What can't be counted and why, as notes; once. */
 void stat_cpu_reasons(struct stat_cpu *c);
-/* A run has ended: its counts are added to those of the runs before; a command that still goes is waited for, or, when the
- * user stopped it, ended. */
+/* A run has ended: its counts are added to those of the runs before; a command that still goes is waited for, or, when
+ * the user stopped it, ended. */
 int stat_cpu_end(struct stat_cpu *c);
 /* The results: status of the command, how many events were invalidated. */
 void stat_cpu_results(const struct stat_cpu *c, struct tally_stat_result *ret);

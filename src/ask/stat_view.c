@@ -243,7 +243,8 @@ static void view_add_known(double *sum, double d)
 	*sum += isnan(d) ? 0 : d;
 }
 
-/* Text has all of them together in a last row: sums, and ratios of sums. What one of them has not told is not known of all. */
+/* Text has all of them together in a last row: sums, and ratios of sums. What one of them has not told is not known of
+ * all. */
 static void part_sum(const struct stat_run *s, struct an_rows *t, const struct part *q, uint32_t n)
 {
 	struct part all = { .type = "", .vps = 0 };

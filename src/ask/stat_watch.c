@@ -5,7 +5,8 @@
  * places: the table of counts hands each row on (stat_table.c), and any other table says by its bits
  * which columns are whose and which are figures, so it is a form of answers like JSON.
  *
- * A model passes time here, whole milliseconds of it, so that `tally stat --duration` can say what it should have counted.
+ * A model passes time here, whole milliseconds of it, so that `tally stat --duration` can say what it should have
+ * counted.
  */
 #include "ask/stat_cpu_int.h"
 #include "kernel/kernel.h"

@@ -6,11 +6,11 @@
  *	watch_read     what there is now, a figure at a time
  *	watch_close
  *
- * Figures are those of tally_stat(), of the same rows: since the start for what only grows, else as it is now; those of a view are of
- * the time since the reading before, of a second at least: until that is over the last ones stand.
+ * Figures are those of tally_stat(), of the same rows: since the start for what only grows, else as it is now; those of
+ * a view are of the time since the reading before, of a second at least: until that is over the last ones stand.
  *
- * A model's time keeps to the clock of the wall if the model is as fast as that; if not it falls behind, for a pass takes a tenth
- * of a second at most. watch_seconds() says how far it came.
+ * A model's time keeps to the clock of the wall if the model is as fast as that; if not it falls behind, for a pass
+ * takes a tenth of a second at most. watch_seconds() says how far it came.
  *
  * Thread rule: one thread.  Refuses: commands, processes, several platforms in one watch.
  */

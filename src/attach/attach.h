@@ -16,13 +16,16 @@
 struct server;
 struct server_ops {
 	int (*fd)(struct server *d); /* to poll for reading: an epoll descriptor; may be asked once */
-	/* Does what is waiting, bounded per call. 0, or negative with words: this server is broken (not: a client was). */
+	/* Does what is waiting, bounded per call. 0, or negative with words: this server is broken (not: a client
+	 * was). */
 	int (*serve)(struct server *d, struct err *e);
 	/* Time has passed in the machine: hands over what came of it (interrupts, traces). */
 	int (*passed)(struct server *d, struct err *e);
-	/* Whether somebody is there for whom time has to pass in the machine. NULL: never, what it shows doesn't change with time. */
+	/* Whether somebody is there for whom time has to pass in the machine. NULL: never, what it shows doesn't change
+	 * with time. */
 	bool (*needs_time)(const struct server *d);
-	/* Removes what it made in the file system, before close(). Negative with words: something stays. NULL: close() does it. */
+	/* Removes what it made in the file system, before close(). Negative with words: something stays. NULL: close()
+	 * does it. */
 	int (*leave)(struct server *d, struct err *e);
 	void (*close)(struct server *d);
 };
@@ -33,7 +36,8 @@ struct server {
 /* vfio-user: one PTT device as a PCI function at a UNIX socket; one client at a time, others wait (vfio.c). */
 int server_open_vfio(struct server **ret, struct kunpeng *k, uint32_t device, const char *path, struct err *e);
 /* The PMUs' sysfs tree, mounted through FUSE at dir (an empty directory) (sysfs.c). -TALLY_ENOTSUP: no FUSE;
- * -TALLY_EPERM; -TALLY_EINVAL: that is no empty directory. Its serve() says -TALLY_EEND when somebody else unmounts it. */
+ * -TALLY_EPERM; -TALLY_EINVAL: that is no empty directory. Its serve() says -TALLY_EEND when somebody else unmounts
+ * it. */
 int server_open_sysfs(struct server **ret, struct kunpeng *k, const char *dir, struct err *e);
 
 /* The local protocol (doc/protocol.md): what `--on unix:PATH` speaks. */

@@ -10,13 +10,13 @@
  *	PLACE/system.PID.N       the same, of who counts whole CPUs
  *	PLACE/process.PID.N      of each who counts processes
  *
- * A lease stands as long as the kernel connects to its socket: it refuses once no process has it bound, also after kill -9.
- * The file may then stay; it means nothing, and the next who takes a lease there removes it. Nothing is ever sent. A datagram
- * socket has no queue of callers that a stranger could fill, and the holder is named by the file, which only the owner of
- * the directory could have made.
+ * A lease stands as long as the kernel connects to its socket: it refuses once no process has it bound, also after kill
+ * -9. The file may then stay; it means nothing, and the next who takes a lease there removes it. Nothing is ever sent.
+ * A datagram socket has no queue of callers that a stranger could fill, and the holder is named by the file, which only
+ * the owner of the directory could have made.
  *
- * An abstract name, which needs no directory, belongs to whoever binds it first: that let any user keep root from counting.
- * A lock on a file that others can open is no better, since flock(2) and read locks take no right to write.
+ * An abstract name, which needs no directory, belongs to whoever binds it first: that let any user keep root from
+ * counting. A lock on a file that others can open is no better, since flock(2) and read locks take no right to write.
  *
  * Who counts processes watches both places for sockets that come and go; the death of a holder makes no event there, so
  * it looks again every RECHECK_MS while it is shut out.

@@ -257,8 +257,8 @@ const char *local_client_name(const struct local_client *c); /* "unix:/run/x" */
 /* Puts a request into the batch, sending when that is full, and sets *id. 1: taken; 0: answers have to be taken first;
  * -TALLY_EEND. n: at most LOCAL_PAYLOAD_MOST. */
 int local_ask(struct local_client *c, uint16_t op, const void *p, size_t n, uint64_t *id, struct err *e);
-/* That descriptor goes along with the next request, which is sent as soon as it is asked; the batch must be empty. It stays the
- * caller's, and open until the answer is there. */
+/* That descriptor goes along with the next request, which is sent as soon as it is asked; the batch must be empty. It
+ * stays the caller's, and open until the answer is there. */
 void local_enclose(struct local_client *c, int fd);
 /* Sends the batch and waits for the next frame. 1; 0: none in timeout_ms (0: looks only; -1: as long as an answer may
  * take); -TALLY_EEND, -TALLY_ECORRUPT. An answer's error is in its status. */

@@ -7,9 +7,9 @@
  * their buffer too, the caller has to take some: so a client that asks
  * without taking can't stall both ends for good.
  *
- * Whoever wants to end is not held by a server that does not answer: once *stop is set, or an answer has not come in its time, all
- * that this client still asks has LAST_MS of silence together.  Time in which the server says something does not count: what a
- * trace has left may take longer than that to come.
+ * Whoever wants to end is not held by a server that does not answer: once *stop is set, or an answer has not come in
+ * its time, all that this client still asks has LAST_MS of silence together.  Time in which the server says something
+ * does not count: what a trace has left may take longer than that to come.
  *
  * What the server says is checked as if it were a stranger's: lengths, statuses, and no word of
  * it reaches a terminal with a control character in it.

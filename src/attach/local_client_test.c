@@ -97,7 +97,8 @@ static void a_server_that_says_nothing_is_not_waited_for_without_end(void **stat
 	close(fd[1]);
 }
 
-/* It takes what it is asked, and says nothing: not even a welcome, or nothing after it. Ends the test when it holds us. */
+/* It takes what it is asked, and says nothing: not even a welcome, or nothing after it. Ends the test when it holds
+ * us. */
 static void a_server_that_stops_answering_holds_nobody_who_wants_to_end(void **state)
 {
 	const volatile int stop = 1;

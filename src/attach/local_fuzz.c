@@ -1,12 +1,11 @@
 /*
  * local_fuzz.c: any bytes, as two clients' streams, into the server's end of the local protocol.
  *
- * The first byte says how: bit 0, both have said hello; bit 1, what follows is
- * made into frames that get past the first checks, each for the client that its
- * bit 7 names, with a while of the machine's time as one more operation; bits 3
- * to 7, the size of pieces; with the largest a few traces may be started.  Whatever comes, what is answered is frames with a
- * status that there is, and a client that is gone owns nothing.  The machine is one
- * for all runs: opening it would take longer than the rest.
+ * The first byte says how: bit 0, both have said hello; bit 1, what follows is made into frames that get past the first
+ * checks, each for the client that its bit 7 names, with a while of the machine's time as one more operation; bits 3 to
+ * 7, the size of pieces; with the largest a few traces may be started.  Whatever comes, what is answered is frames with
+ * a status that there is, and a client that is gone owns nothing.  The machine is one for all runs: opening it would
+ * take longer than the rest.
  */
 #include <string.h>
 
@@ -103,7 +102,8 @@ static void mend(uint16_t op, uint8_t *p)
 struct run {
 	struct kunpeng *k;
 	struct local_peer *peer[2];
-	/* left: neither the machine nor the memory of a trace is what is tried here, and they would take most of the time */
+	/* left: neither the machine nor the memory of a trace is what is tried here, and they would take most of the
+	 * time */
 	int passes, starts;
 };
 

@@ -1,10 +1,10 @@
 /*
  * local_hv_fuzz.c: any bytes, as two clients' streams, into the server's end of a hypervisor's socket.
  *
- * The first byte says which machine (bit 0: POWER), whether both clients are guests already (bit 1) and have lent memory
- * (bit 2), and whether frames are made out of what follows (bit 3).  Descriptors of all kinds come along.
- * Whatever comes: answers are frames, and guests that are gone own no strand, no memory and no descriptor.  Machines are
- * made once: opening them would take longer than the rest.
+ * The first byte says which machine (bit 0: POWER), whether both clients are guests already (bit 1) and have lent
+ * memory (bit 2), and whether frames are made out of what follows (bit 3).  Descriptors of all kinds come along.
+ * Whatever comes: answers are frames, and guests that are gone own no strand, no memory and no descriptor.  Machines
+ * are made once: opening them would take longer than the rest.
  */
 #include <fcntl.h>
 #include <string.h>

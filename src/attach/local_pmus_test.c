@@ -2,8 +2,8 @@
  * local_pmus_test.c: the client of a PTT server that does not do as doc/protocol.md says.
  *
  * The server is a child process that answers as a machine with one device and three filters would, in pages of two; its
- * trace is five commits of two pieces each. Of one of its answers a word is bent, or bytes are cut off or added. What is
- * not asked as the protocol has it is refused.
+ * trace is five commits of two pieces each. Of one of its answers a word is bent, or bytes are cut off or added. What
+ * is not asked as the protocol has it is refused.
  */
 #include <setjmp.h>
 #include <signal.h>

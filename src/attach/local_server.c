@@ -83,8 +83,8 @@ static void client_arm(struct local_server *d, struct client *c)
 		c->events = ev.events;
 }
 
-/* As recv(); a descriptor that came along is the peer's then. Of several the first: alignment lets more of them through than
- * there is room for, so the others are closed here, or dropped by the kernel. */
+/* As recv(); a descriptor that came along is the peer's then. Of several the first: alignment lets more of them through
+ * than there is room for, so the others are closed here, or dropped by the kernel. */
 static ssize_t local_server_receive_bytes(struct client *c, uint8_t *p, size_t room)
 {
 	union {

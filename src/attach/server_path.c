@@ -6,9 +6,9 @@
  * servers start one after the other: PATH.lock is locked meanwhile and removed afterwards. A server that is killed
  * meanwhile leaves an empty file, which blocks nobody.
  *
- * A client that connects between bind() and listen() is refused, as by a dead server. So the socket is bound as PATH.new,
- * and gets its name when it listens. A path of more than NAME_MOST bytes has no room for that, and its socket is bound
- * where it belongs.
+ * A client that connects between bind() and listen() is refused, as by a dead server. So the socket is bound as
+ * PATH.new, and gets its name when it listens. A path of more than NAME_MOST bytes has no room for that, and its socket
+ * is bound where it belongs.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -79,7 +79,8 @@ static inline struct race race_begin(race_open *open, void *arg, const char *pat
 	return r;
 }
 
-/* While somebody else starts at the path (the lock is held), a server there says nothing; it has the path after that. */
+/* While somebody else starts at the path (the lock is held), a server there says nothing; it has the path after
+ * that. */
 static inline bool race_waits_its_turn(race_open *open, void *arg, const char *path)
 {
 	struct pollfd p = { .events = POLLIN };

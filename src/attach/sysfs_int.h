@@ -86,11 +86,12 @@ struct sysfs_mount {
 	int guard; /* our end, or -1 */
 	pid_t guard_pid;
 };
-/* m is zeroed, but for m->guard and m->at, which are -1; what was made is undone by sysfs_unmount(), on failure too. -TALLY_EINVAL: not
- * an empty directory; -TALLY_ENOTSUP: no FUSE; -TALLY_EPERM. */
+/* m is zeroed, but for m->guard and m->at, which are -1; what was made is undone by sysfs_unmount(), on failure too.
+ * -TALLY_EINVAL: not an empty directory; -TALLY_ENOTSUP: no FUSE; -TALLY_EPERM. */
 int sysfs_mount(struct sysfs_mount *m, const struct fuse_lowlevel_ops *op, void *userdata, const char *dir,
 		struct err *e);
-/* Takes the mount away, which is then answered no more. -TALLY_EIO with words: somebody's other mount lies over it, so it stays. */
+/* Takes the mount away, which is then answered no more. -TALLY_EIO with words: somebody's other mount lies over it, so
+ * it stays. */
 int sysfs_detach(struct sysfs_mount *m, struct err *e);
 void sysfs_unmount(struct sysfs_mount *m);
 

@@ -15,10 +15,10 @@
  * Root mounts for all users, so that the files' modes mean what they mean in sysfs. Anybody else
  * needs fusermount3, and what is mounted is for him alone.
  *
- * A path is not the directory: who owns a directory above it may rename that and put another mount in its place. So root
- * holds the directory by a descriptor, mounts on that, and notes the number of the mount.  To detach, the
- * directory's present path is asked of the kernel, and only a mount with our number is detached, by the descriptor that was looked
- * at.  The mount itself is not held, since nobody could unmount it then.
+ * A path is not the directory: who owns a directory above it may rename that and put another mount in its place. So
+ * root holds the directory by a descriptor, mounts on that, and notes the number of the mount.  To detach, the
+ * directory's present path is asked of the kernel, and only a mount with our number is detached, by the descriptor that
+ * was looked at.  The mount itself is not held, since nobody could unmount it then.
  *
  * A mount that somebody else put over ours stays, and so does ours below it: the kernel detaches a mount together with
  * all that is mounted on it.  The caller is told, so that somebody mends it.
@@ -117,8 +117,8 @@ static struct fuse_session *session_new(const struct fuse_lowlevel_ops *op, void
 
 /* ---- root's mount --------------------------------------------------------------------------- */
 
-/* "/dev/fd/N", by which a descriptor is reached where a path is wanted. Without the library's printf: also between fork() and
- * exec(). */
+/* "/dev/fd/N", by which a descriptor is reached where a path is wanted. Without the library's printf: also between
+ * fork() and exec(). */
 static const char *fd_path(char to[static 24], int fd)
 {
 	char digits[12];
@@ -197,9 +197,9 @@ static bool mount_is(const struct statx *st, uint64_t id, uint32_t dev_major, ui
 }
 
 /*
- * Detaches our mount from the directory, wherever that is by now. False: it is still there, below another mount or where
- * no path leads. Only what may be called between fork() and exec(). Each turn of the loop has lost a race with a renaming,
- * or finds another mount in the way.
+ * Detaches our mount from the directory, wherever that is by now. False: it is still there, below another mount or
+ * where no path leads. Only what may be called between fork() and exec(). Each turn of the loop has lost a race with a
+ * renaming, or finds another mount in the way.
  */
 static bool mount_detach(const struct sysfs_mount *m)
 {
@@ -242,7 +242,8 @@ static bool mount_is_gone(const struct sysfs_mount *m)
 
 /* ---- the guard ------------------------------------------------------------------------------ */
 
-/* What was open is let go: the mount's own connection above all, which would keep it alive. The directory stays, as 3. */
+/* What was open is let go: the mount's own connection above all, which would keep it alive. The directory stays, as
+ * 3. */
 static bool stand_apart(int line, int at)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };

@@ -11,8 +11,8 @@
  *
  * POWER: Unicorn's 64-bit CPU starts without the hypervisor state that it needs to fetch at all, and its API drops that
  * bit.  A saved context keeps it: the MSR is found there behind the marked r31, and put back with the bit.  Two
- * instructions then prove that it worked.  The PC is behind the `sc` when the hook is called, and that it was `sc 1` is in the
- * instruction.
+ * instructions then prove that it worked.  The PC is behind the `sc` when the hook is called, and that it was `sc 1` is
+ * in the instruction.
  *
  * Thread rule: all in one thread, but for a watcher that sees *stop.
  */

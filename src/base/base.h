@@ -69,8 +69,8 @@ void buf_json_str(struct buf *b, const char *s, size_t n); /* quoted and escaped
 void buf_plain(struct buf *b, const char *s, size_t n);
 /* The same, but nothing is lost: each byte of them as \x1b. Newlines and tabs stay. */
 void buf_visible(struct buf *b, const char *s, size_t n);
-/* Words from column `at` on and a newline, broken at blanks before column `columns`; further lines begin at `indent`, and lines
- * that go on end in `tail` (" \\" of a command, ""). $(...) is one word; one that fits nowhere is not cut. */
+/* Words from column `at` on and a newline, broken at blanks before column `columns`; further lines begin at `indent`,
+ * and lines that go on end in `tail` (" \\" of a command, ""). $(...) is one word; one that fits nowhere is not cut. */
 void buf_wrap(struct buf *b, const char *s, size_t at, size_t indent, size_t columns, const char *tail);
 /* Hands a line to `out`, which is a tally_write_fn; NULL: nobody wants it. A long one is cut when memory is out. */
 void note_line(int (*out)(void *arg, const char *text, size_t n), void *arg, const char *fmt, va_list ap);
@@ -101,7 +101,8 @@ int err_setv(struct err *e, enum tally_err code, const char *fmt, va_list ap) PR
 /* ---- options structs: size_t size first --------------------------------- */
 /* The caller's over a zeroed one of `ours` bytes. False: no size, or bytes that we don't know are set. */
 bool opts_take(void *to, size_t ours, const void *from);
-/* Results to the caller's, all but the size: as much as it has room for, zero beyond what we have. to NULL: nobody wants them. */
+/* Results to the caller's, all but the size: as much as it has room for, zero beyond what we have. to NULL: nobody
+ * wants them. */
 void opts_give(void *to, const void *from, size_t ours);
 
 /* ---- text --------------------------------------------------------------- */
@@ -116,7 +117,8 @@ struct text_names {
  * (more than a third of the word's length away). '-' and '_' count as equal-ish (cost 0). A name that the word
  * begins, with three letters at least, is nearer than one with other letters. */
 const char *text_nearest(const char *word, struct text_names names);
-/* What ends the words of an error about a name that nothing has, as in: "unknown key '%s'%s", key, err_unknown(...).text */
+/* What ends the words of an error about a name that nothing has, as in: "unknown key '%s'%s", key,
+ * err_unknown(...).text */
 struct err_tail {
 	char text[384];
 };
@@ -128,11 +130,13 @@ struct err_tail err_unknown(const char *word, struct text_names names, const cha
 int text_pick(const char *key, const char *word, struct text_names names, struct err *e);
 /* Whole of s as a number: base 10, or 16 after 0x. False when anything else is in it or it overflows. */
 bool text_u64(const char *s, uint64_t *ret);
-/* How many ns a unit of D's times has, in any case: "ms", "hour"; 0: what stands before it is a rate ("hz", or none); negative: none. */
+/* How many ns a unit of D's times has, in any case: "ms", "hour"; 0: what stands before it is a rate ("hz", or none);
+ * negative: none. */
 int64_t text_time_unit(const char *name);
 /* The length of a UTF-8 byte order mark that text begins with: 3, or 0. An editor puts it there; it says nothing. */
 size_t text_mark(const char *s, size_t n);
-/* Why what lies behind the mark is no text in UTF-8, as far as its first bytes tell, and what mends it; NULL: it may be one. */
+/* Why what lies behind the mark is no text in UTF-8, as far as its first bytes tell, and what mends it; NULL: it may be
+ * one. */
 const char *text_not_utf8(const char *s, size_t n);
 /* How many bytes the character takes that s[0..n), n > 0, begins with; 0: it is none in UTF-8. */
 size_t text_utf8_len(const void *s, size_t n);

@@ -132,8 +132,8 @@ void buf_json_str(struct buf *b, const char *s, size_t n)
 	buf_putc(b, '"');
 }
 
-/* The length of what stands at s, a character or one byte of bad UTF-8; *shown: whether a terminal shows it and obeys nothing. C1 controls
- * (U+0080 to U+009F) are orders, too: U+009B begins what ESC [ does. */
+/* The length of what stands at s, a character or one byte of bad UTF-8; *shown: whether a terminal shows it and obeys
+ * nothing. C1 controls (U+0080 to U+009F) are orders, too: U+009B begins what ESC [ does. */
 static size_t char_len(const unsigned char *s, size_t n, bool *shown)
 {
 	const size_t len = text_utf8_len(s, n);

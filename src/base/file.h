@@ -31,8 +31,8 @@ void file_in_close(struct bytes_in *in);
 /* The whole of a file, mem_free()d by the caller. -TALLY_EIO; -TALLY_EINVAL: more than `most`; -TALLY_ENOMEM. */
 int file_read_all(const char *path, size_t most, uint8_t **ret, size_t *n, struct err *e);
 
-/* The same of a regular file that only root and this process's user may write: it is a program that runs with our rights.
- * -TALLY_EPERM: others may, or it is theirs. */
+/* The same of a regular file that only root and this process's user may write: it is a program that runs with our
+ * rights. -TALLY_EPERM: others may, or it is theirs. */
 int file_read_owned(const char *path, size_t most, uint8_t **ret, size_t *n, struct err *e);
 
 /* Bytes of a function that reads on: read() fills up to n bytes and returns how many, 0 at the end,
@@ -51,7 +51,8 @@ struct bytes_out {
  * started the program opened it: its bytes stay, it is written through that descriptor, and where that one stands. */
 int file_inherited(const char *path);
 enum file_origin { FILE_FOUND, FILE_MADE, FILE_INHERITED };
-/* Opens `path` to be written, without emptying it; of an inherited file the descriptor is a duplicate. -1 with errno. */
+/* Opens `path` to be written, without emptying it; of an inherited file the descriptor is a duplicate. -1 with
+ * errno. */
 int file_write_open(const char *path, enum file_origin *origin);
 
 /* Creates a file (or empties it, unless it is inherited), or writes to standard output for "-". `patch` is there for a
@@ -61,8 +62,9 @@ int file_out_empty(struct bytes_out *out); /* what was put is gone; -TALLY_EIO: 
 int file_out_close(struct bytes_out *out); /* -TALLY_EIO: the last bytes did not arrive */
 
 /* ---- what several processes share --------------------------------------------------- */
-/* Opens the file, which only its owner may, or makes it, and locks it: until the descriptor that is returned is closed, or the
- * process is gone. Who holds it may remove the file. -1 with errno; EAGAIN: another holds it, or has just removed it. */
+/* Opens the file, which only its owner may, or makes it, and locks it: until the descriptor that is returned is closed,
+ * or the process is gone. Who holds it may remove the file. -1 with errno; EAGAIN: another holds it, or has just
+ * removed it. */
 int file_lock(const char *path);
 /* Calls each() with the names in a directory, in no order, until it returns negative: 0, what each() returned, or
  * -TALLY_EIO with errno. */
@@ -74,8 +76,8 @@ int dir_each(const char *path, int (*each)(void *arg, const char *name), void *a
 bool library_load(const char *soname, const char *const *name, void **fn, size_t n);
 #define LIBRARY_NONE "this tally is a static program and loads no libraries; one that is linked dynamically does"
 
-/* LIBRARY_WHY(words): why library_load() refused: `words` of this library, or that this build loads none.
- * What a file loads is told to packagers by a note in the ELF file: section .note.dlopen, owner "FDO", the text a JSON array
+/* LIBRARY_WHY(words): why library_load() refused: `words` of this library, or that this build loads none. What a file
+ * loads is told to packagers by a note in the ELF file: section .note.dlopen, owner "FDO", the text a JSON array
  * (systemd's ELF_DLOPEN_METADATA). priority: "recommended" or "suggested". */
 #ifdef TALLY_NO_DLOPEN
 #define LIBRARIES_LOAD false

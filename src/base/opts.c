@@ -1,7 +1,8 @@
 /*
  * opts.c: structs of options and of results that grow.  The first member of each is the size its caller was compiled
  * with.  Options that the caller does not have are zero for us, and those that we do not have must be zero at the
- * caller's.  Results that the caller has no room for are dropped, and those that we do not have are zero for the caller.
+ * caller's.  Results that the caller has no room for are dropped, and those that we do not have are zero for the
+ * caller.
  */
 #include <string.h>
 

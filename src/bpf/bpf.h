@@ -101,8 +101,9 @@ struct img_drops {                 /* per CPU */
 	uint64_t waits;            /* for locks, whose beginning could not be written down */
 };
 /*
- * A speculation: who takes records for it counts them first and then looks whether it is ACTIVE, so that when it is no longer, the
- * number of records that the reader will still get is known.  commit() and discard() end it once; the reader frees it when all its records came.
+ * A speculation: who takes records for it counts them first and then looks whether it is ACTIVE, so that when it is no
+ * longer, the number of records that the reader will still get is known.  commit() and discard() end it once; the
+ * reader frees it when all its records came.
  */
 enum { SPEC_FREE, SPEC_ACTIVE, SPEC_COMMITTED, SPEC_DISCARDED };
 struct img_spec {
@@ -110,8 +111,8 @@ struct img_spec {
 	/* that were or will be handed over, of all speculations that had this number; none counts twice */
 	uint64_t records;
 };
-/* What vcounter() knows of one counter of a thread (kernel/thread_count.c). A thread that was ever switched out without being seen
- * has more switches than are written here. */
+/* What vcounter() knows of one counter of a thread (kernel/thread_count.c). A thread that was ever switched out without
+ * being seen has more switches than are written here. */
 enum { THREAD_UNKNOWN, THREAD_ON_CPU, THREAD_OFF_CPU, THREAD_CHANGING };
 struct img_thread_count {
 	uint64_t state;    /* enum above */
@@ -130,8 +131,8 @@ struct img_thread_time {
 	uint64_t stolen_ns;
 	uint64_t last_ns; /* the latest vtimestamp */
 };
-/* A thread that waits for a lock, from the tracepoint contention_begin (kernel/lock_wait.c) to contention_end (cg_wait.c). It may
- * sleep and spin in turn, and the kernel tells of each turn. */
+/* A thread that waits for a lock, from the tracepoint contention_begin (kernel/lock_wait.c) to contention_end
+ * (cg_wait.c). It may sleep and spin in turn, and the kernel tells of each turn. */
 struct img_wait_key {
 	uint64_t task, lock; /* addresses */
 };
@@ -149,11 +150,13 @@ struct img_wait {
 	uint64_t turns;    /* bit IMG_LOCK_SPIN: it spun; bit 0: it slept */
 	uint64_t ns[2];    /* the same as indexes: how long, in the turns before this one */
 };
-/* Where the kernel's functions that lead from a tracepoint to its programs begin and end, in turn and in order; then all bits are 1. */
+/* Where the kernel's functions that lead from a tracepoint to its programs begin and end, in turn and in order; then
+ * all bits are 1. */
 enum { DISPATCH_MOST = 8192, DISPATCH_FRAMES = 3 };
 struct img_dispatch {
 	uint64_t at[DISPATCH_MOST];
-	/* What was found last of each frame: addresses inside such a function, and outside. A program writes each as one word. */
+	/* What was found last of each frame: addresses inside such a function, and outside. A program writes each as
+	 * one word. */
 	uint64_t inside[DISPATCH_FRAMES], outside[DISPATCH_FRAMES];
 };
 /* The mappings of a process, as kernel/generation.c watches them. */
@@ -166,9 +169,10 @@ struct img_generation {
 		uncounted_to; /* where mprotect(2) made pages of code that aren't in exec_pages; to 0: nowhere */
 };
 /*
- * The generations again, where a program reads them without a look-up: an address space has the place that IMG_SPACE_PLACE() tells, if
- * that was free when it came to be known; a place that was ever taken is never 0 again, so 0 says that none of its spaces is known.
- * A place changes hands only after its space ended, so a firing finds its own space there for as long as it runs, or never.
+ * The generations again, where a program reads them without a look-up: an address space has the place that
+ * IMG_SPACE_PLACE() tells, if that was free when it came to be known; a place that was ever taken is never 0 again, so
+ * 0 says that none of its spaces is known. A place changes hands only after its space ended, so a firing finds its own
+ * space there for as long as it runs, or never.
  */
 struct img_space {
 	uint64_t mm;       /* whose place it is */
@@ -183,9 +187,10 @@ static_assert(sizeof(struct img_space) == 1 << 4, "IMG_SPACE_PLACE() counts on i
 	I_ALU32_IMM(MUL, reg, 0x9e3779b1), I_ALU32_IMM(RSH, reg, 32 - IMG_SPACES_BITS), I_ALU_IMM(LSH, reg, 4)
 
 /*
- * How stacks without frame pointers are walked (cg_unwind.c). A row of a chunk is a place in code, in the high half, and the number
- * of the rule that holds from there on; rows are in order, and behind the last all bits but the highest are 1. A range of addresses
- * of a process leads to a chunk: the place is the address, less the range's start, plus its delta.
+ * How stacks without frame pointers are walked (cg_unwind.c). A row of a chunk is a place in code, in the high half,
+ * and the number of the rule that holds from there on; rows are in order, and behind the last all bits but the highest
+ * are 1. A range of addresses of a process leads to a chunk: the place is the address, less the range's start, plus its
+ * delta.
  */
 enum {
 	IMG_UNWIND_CHUNK = 4096,     /* rows; 4095 are used */
@@ -235,10 +240,10 @@ struct img_unwind_wanted {
 /* A frame that is none: the stack goes on, but nobody knows where. */
 #define IMG_FRAME_CUT 1u
 
-/* What runs a program: a perf event; a test run of a raw tracepoint program; in the vm alone, a record: its
- * context is the record's bytes, of which the first eight are arg0; in the kernel alone, a system call that begins or ends: one
- * program for all probes of the class; or a tracepoint of the kernel; or a place in a process, again one program for all of a
- * class: a function that begins or ends, or an instruction, where arguments are operands. */
+/* What runs a program: a perf event; a test run of a raw tracepoint program; in the vm alone, a record: its context is
+ * the record's bytes, of which the first eight are arg0; in the kernel alone, a system call that begins or ends: one
+ * program for all probes of the class; or a tracepoint of the kernel; or a place in a process, again one program for
+ * all of a class: a function that begins or ends, or an instruction, where arguments are operands. */
 enum img_class {
 	IMG_PERF,
 	IMG_TEST,
@@ -284,8 +289,8 @@ struct img_prog {
 	uint32_t stack_bytes;
 };
 
-/* The table of a program of many probes (IMG_CALLS): a row for each, whose parts cg_call.c tells. Of places, rows may be added while it
- * runs: bpf_row_add(). */
+/* The table of a program of many probes (IMG_CALLS): a row for each, whose parts cg_call.c tells. Of places, rows may
+ * be added while it runs: bpf_row_add(). */
 struct img_rows {
 	uint8_t cls;
 	uint32_t map;     /* of map[] */
@@ -329,8 +334,8 @@ struct bpf_calls {
 	int16_t compat;          /* of task_struct: 4 bytes, in which this bit tells programs of 32 bits */
 	uint8_t compat_bit;
 };
-/* What else must hold at a tracepoint: a word of its context, or a field of the struct of the kernel that it points to, or of
- * the struct that this field points to. Signed, unless the word itself is compared. */
+/* What else must hold at a tracepoint: a word of its context, or a field of the struct of the kernel that it points to,
+ * or of the struct that this field points to. Signed, unless the word itself is compared. */
 enum bpf_test {
 	WHEN_EQ,
 	WHEN_NE,
@@ -340,7 +345,8 @@ enum bpf_test {
 	WHEN_SET,   /* one of these bits is 1 */
 	WHEN_CLEAR, /* none is */
 	WHEN_IN,    /* bit number x of these is 1 */
-	/* The word is an sk_buff that holds a packet of IP, of that protocol (0: of any): as it is when the packet is sent, or was received. */
+	/* The word is an sk_buff that holds a packet of IP, of that protocol (0: of any): as it is when the packet is
+	 * sent, or was received. */
 	WHEN_SENT,
 	WHEN_RECEIVED
 };
@@ -356,7 +362,8 @@ struct bpf_when {
 };
 /* At contention_end: what the thread did until it had the lock, and which kind of lock that is. */
 enum bpf_wait { WAIT_NONE, WAIT_MUTEX_BLOCK, WAIT_MUTEX_SPIN, WAIT_SPINLOCK, WAIT_RW_BLOCK, WAIT_RW_SPIN };
-/* A tracepoint of the kernel, whose context is a word for each argument; or a function of it that is called or returns. */
+/* A tracepoint of the kernel, whose context is a word for each argument; or a function of it that is called or
+ * returns. */
 enum bpf_point_at { POINT_TRACEPOINT, POINT_ENTRY, POINT_RETURN };
 struct bpf_point {
 	const char *name;
@@ -456,14 +463,16 @@ struct bpf_opts {
  * ("line 3: this clause needs 600 bytes of ...").  *ret owns its memory. */
 int bpf_generate(const struct d_program *p, const struct bpf_opts *o, struct bpf_image **ret, struct err *e);
 void bpf_image_free(struct bpf_image *img);
-/* A row for a place of a probe that was not there when the image was made: for the clauses of its program of which `fires` says so. memory:
- * of the row's map, img->rows[rows].map. The cookie of the place; -TALLY_EEND: there is no room; -TALLY_ENOMEM. */
+/* A row for a place of a probe that was not there when the image was made: for the clauses of its program of which
+ * `fires` says so. memory: of the row's map, img->rows[rows].map. The cookie of the place; -TALLY_EEND: there is no
+ * room; -TALLY_ENOMEM. */
 int bpf_row_add(struct bpf_image *img, uint32_t rows, void *memory, const struct bpf_probe *p,
 		const struct bpf_place *at, bool (*fires)(void *arg, uint32_t clause), void *arg);
 
 /* Disassembles: "   12: r1 = *(u64 *)(r6 + 128)   ; line 3" for every instruction, with map names. */
 void bpf_disasm(const struct bpf_image *img, const struct img_prog *prog, struct buf *to);
-/* The same with what the kernel gets: "0003 00012: 79 1 6 0080 00000000    r1 = ...": line, number, code dst src off imm. */
+/* The same with what the kernel gets: "0003 00012: 79 1 6 0080 00000000    r1 = ...": line, number, code dst src off
+ * imm. */
 void bpf_list(const struct bpf_image *img, const struct img_prog *prog, struct buf *to);
 
 /* ---- maps through one small table: kernel/ and the vm each fill it -------- */
@@ -477,8 +486,9 @@ struct map_ops {
 	int (*next)(void *maps, uint32_t map, const void *key, void *next_key); /* key NULL: the first */
 	void *(*memory)(void *maps,
 			uint32_t map); /* the value of an ARRAY of 1, which programs change meanwhile; or NULL */
-	/* Each key with its value, without keeping programs from running; a key may come twice while others are added. Ends with
-	 * what each returns if that is negative. -TALLY_ENOTSUP, before the first: look them up. NULL: the same. */
+	/* Each key with its value, without keeping programs from running; a key may come twice while others are added.
+	 * Ends with what each returns if that is negative. -TALLY_ENOTSUP, before the first: look them up. NULL: the
+	 * same. */
 	int (*walk)(void *maps, uint32_t map, int (*each)(void *arg, const void *key, const void *value), void *arg);
 };
 struct maps {
@@ -516,7 +526,8 @@ void vm_close(struct vm *vm);
  * bounds, an unknown instruction or helper, more than `max` instructions). Memory safe for any instructions. */
 int vm_run(struct vm *vm, uint32_t prog, const struct vm_cpu *cpu, uint64_t max, struct err *e);
 struct maps vm_maps(struct vm *vm);
-/* Takes the next record of a ring (ncpus = the control ring): its size, or 0 when empty.  *rec borrows until the next call. */
+/* Takes the next record of a ring (ncpus = the control ring): its size, or 0 when empty.  *rec borrows until the next
+ * call. */
 uint32_t vm_ring_next(struct vm *vm, uint32_t ring, const void **rec);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * cg.c: a typed D program to BPF instructions.
  *
- * One program per enabled probe holds all its clauses, one after the other, so
- * that probename, id and epid are constants; all probes of system calls that begin
- * are one program, and those of calls that end (cg_call.c), and of places in processes (cg_user.c).  The order of a program:
+ * One program per enabled probe holds all its clauses, one after the other, so that probename, id and epid are
+ * constants; all probes of system calls that begin are one program, and those of calls that end (cg_call.c), and of
+ * places in processes (cg_user.c).  The order of a program:
  *
  *	context to R6; of a perf event, which counts its firings, this program's drop counters; scratch memory to R7
  *	this-> variables = 0
@@ -370,8 +370,8 @@ static uint32_t scratch_points(const struct cg *g)
 	return CG_SCRATCH_USER + (g->has_users ? CG_SCRATCH_USERS : 0);
 }
 
-/* Which scratch memory: programs that may interrupt each other on a CPU have their own. One at a tracepoint can interrupt any
- * but itself, which the kernel does not let it. */
+/* Which scratch memory: programs that may interrupt each other on a CPU have their own. One at a tracepoint can
+ * interrupt any but itself, which the kernel does not let it. */
 static uint32_t part_scratch(const struct cg *g)
 {
 	switch (g->probe->cls) {
@@ -492,7 +492,8 @@ static void check_maps(struct cg *g, const struct plan *pl)
 #define GROUP_TYPED 16u
 #define PARTS_MOST 34u /* the kernel follows 33 tail calls */
 
-/* The kernel puts only such programs into one map that it checks alike: those with types of arguments are by themselves. */
+/* The kernel puts only such programs into one map that it checks alike: those with types of arguments are by
+ * themselves. */
 static uint32_t part_group(const struct cg *g)
 {
 	return cg_point_is_typed(g)           ? GROUP_TYPED + g->prog :

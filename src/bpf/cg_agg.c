@@ -1,18 +1,17 @@
 /*
  * cg_agg.c: aggregations and stack ids.
  *
- * Values are per CPU and at most 32 bytes; a histogram's bucket is the last
- * word of its key, so that memory is taken for the buckets that occur.  A perf
- * program is never interrupted by another on its CPU, so it adds plainly; what
- * the tracer runs itself (BEGIN, END, tick) can be, and adds atomically, and so does a program of a place in a process.  A
- * program of a system call can be interrupted by perf programs only, where there are some.  One at a tracepoint
- * may interrupt any other, so where there is one, all add atomically.
- * A new key is put in as zeros and then found: one way of adding, and a key
- * that another CPU puts in at the same moment is not overwritten.
+ * Values are per CPU and at most 32 bytes; a histogram's bucket is the last word of its key, so that memory is taken
+ * for the buckets that occur.  A perf program is never interrupted by another on its CPU, so it adds plainly; what the
+ * tracer runs itself (BEGIN, END, tick) can be, and adds atomically, and so does a program of a place in a process.  A
+ * program of a system call can be interrupted by perf programs only, where there are some.  One at a tracepoint may
+ * interrupt any other, so where there is one, all add atomically. A new key is put in as zeros and then found: one way
+ * of adding, and a key that another CPU puts in at the same moment is not overwritten.
  *
- * The memory of a new key comes from a stock of the map and the CPU, which kernels since 6.8 keep at a single one and fill up in an interrupt.
- * So where interrupts are off, a second new key finds none.  It goes into a spare map then, whose memory is there from the
- * start, and user space adds both up.  Once there is memory, the same key may go into the first map, too.
+ * The memory of a new key comes from a stock of the map and the CPU, which kernels since 6.8 keep at a single one and
+ * fill up in an interrupt. So where interrupts are off, a second new key finds none.  It goes into a spare map then,
+ * whose memory is there from the start, and user space adds both up.  Once there is memory, the same key may go into
+ * the first map, too.
  */
 #include <string.h>
 
@@ -283,8 +282,9 @@ static uint32_t agg_firings(const struct cg *g, const struct d_clause *c)
 	return n ? n : 1;
 }
 
-/* Whether several keys may be new while interrupts are off: firings at tracepoints can follow one another there, several events can
- * fire at once, and a script may have several statements for one firing.  Programs can name so many maps, and aggregations come first. */
+/* Whether several keys may be new while interrupts are off: firings at tracepoints can follow one another there,
+ * several events can fire at once, and a script may have several statements for one firing.  Programs can name so many
+ * maps, and aggregations come first. */
 static bool agg_wants_spare(const struct cg *g, uint32_t agg)
 {
 	uint32_t statements = 0;
@@ -323,7 +323,8 @@ void cg_agg(struct cg *g, const struct ir_ins *i)
 
 /* ---- stack ids -------------------------------------------------------------------------------- */
 
-/* The rest of `room` bytes of scratch memory from `at` on, behind those frames whose bytes FP_TMP + 8 has, becomes zeros. */
+/* The rest of `room` bytes of scratch memory from `at` on, behind those frames whose bytes FP_TMP + 8 has, becomes
+ * zeros. */
 static void long_stack_pad(struct cg *g, uint32_t at, uint32_t room)
 {
 	uint32_t top = cg_label(g), end = cg_label(g);

@@ -152,7 +152,8 @@ static uint64_t row_describe_text(uint8_t *to, uint32_t bytes, const char *s, bo
 	return is_any ? n : 0;
 }
 
-/* What a row has whatever its clauses are. who: of a place the process, of a system call whether it is of the second half. */
+/* What a row has whatever its clauses are. who: of a place the process, of a system call whether it is of the second
+ * half. */
 static void row_describe(const struct img_rows *r, uint8_t *row, const struct bpf_probe *p, uint32_t who)
 {
 	memcpy(row + CG_ROW_ID, &p->id, sizeof(p->id));
@@ -299,8 +300,8 @@ void cg_row_table(struct cg *g, const struct d_clause *const *clause, uint32_t n
 		row_table_keep(g, clause, n);
 }
 
-/* R9 = number of the call that runs, behind SYSCALL_NUMBERS for a program of 32 bits. begins: the context is registers and number;
- * else the number is among the registers. */
+/* R9 = number of the call that runs, behind SYSCALL_NUMBERS for a program of 32 bits. begins: the context is registers
+ * and number; else the number is among the registers. */
 static void call_number(struct cg *g, bool begins, uint32_t out)
 {
 	const struct bpf_calls *calls = g->o->arch->calls;

@@ -1,17 +1,17 @@
 /*
  * cg_counter.c: counter() and vcounter(), what a hardware counter has counted.
  *
- * The kernel reads the perf event of this CPU, and says if it does not count.  A counter that is read is never scaled up
- * from a part of the time: it counts always, or the clause faults.
+ * The kernel reads the perf event of this CPU, and says if it does not count.  A counter that is read is never scaled
+ * up from a part of the time: it counts always, or the clause faults.
  *
- * vcounter() adds up what was counted while this thread was on a CPU.  At each switch of threads a program (kernel/thread_count.c)
- * adds to the thread that leaves and writes down where the next one begins.  So here it is the sum, and what the CPU
- * has counted since this thread came.  That is true only if both programs have seen the same switches: the kernel
- * counts how often a thread left a CPU, and where its count is another one than ours, a switch was not seen.  Then
- * the thread begins anew from here, and what it did on the CPU before is lost, and counted as lost.
+ * vcounter() adds up what was counted while this thread was on a CPU.  At each switch of threads a program
+ * (kernel/thread_count.c) adds to the thread that leaves and writes down where the next one begins.  So here it is the
+ * sum, and what the CPU has counted since this thread came.  That is true only if both programs have seen the same
+ * switches: the kernel counts how often a thread left a CPU, and where its count is another one than ours, a switch was
+ * not seen.  Then the thread begins anew from here, and what it did on the CPU before is lost, and counted as lost.
  *
- * A program can be preempted between its look at the thread and that at the counter, so the number of switches is asked for
- * again behind both.
+ * A program can be preempted between its look at the thread and that at the counter, so the number of switches is asked
+ * for again behind both.
  */
 #include <string.h>
 

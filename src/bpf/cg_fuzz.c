@@ -1,7 +1,9 @@
 /*
- * cg_fuzz.c: D source through the compiler and the code generator, for the vm, which runs what comes out, and for a kernel.
+ * cg_fuzz.c: D source through the compiler and the code generator, for the vm, which runs what comes out, and for a
+ * kernel.
  *
- * What needs types of a kernel (fake_kernel.h) is generated for one and run nowhere.  The libraries that tally brings are there.
+ * What needs types of a kernel (fake_kernel.h) is generated for one and run nowhere.  The libraries that tally brings
+ * are there.
  */
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* cg_hot_test.c: what a firing does not pay for: drops that did not happen, zeros that nobody reads, rows that say what is known. */
+/* cg_hot_test.c: what a firing does not pay for: drops that did not happen, zeros that nobody reads, rows that say what
+ * is known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

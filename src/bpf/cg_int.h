@@ -40,7 +40,8 @@ enum cg_fn { CG_FN_INDEX, CG_FN_RINDEX, CG_FN_COMPONENTS, CG_FN_SPAN, CG_FN_CLEA
 
 /* A row of the table of a program of many probes (cg_call.c, cg_user.c) begins so. */
 enum { CG_ROW_ID = 0, CG_ROW_COMPAT = 4, CG_ROW_PID = 4, CG_ROW_EPID = 8 };
-/* Elements of the map of scratch memory: which belongs to programs of places, and how many of those there are (cg_user.c). */
+/* Elements of the map of scratch memory: which belongs to programs of places, and how many of those there are
+ * (cg_user.c). */
 enum { CG_SCRATCH_PERF, CG_SCRATCH_TEST, CG_SCRATCH_CALL, CG_SCRATCH_USER, CG_SCRATCH_USERS = 4 };
 
 #define CG_SELF_HASH (-1)
@@ -165,7 +166,8 @@ int cg_place_objects(struct cg *g, const struct d_clause *const *clause, uint32_
 uint32_t cg_stack_frames(const struct bpf_opts *o); /* that a kept stack has room for */
 uint32_t cg_var_room(const struct cg *g, uint32_t x);
 uint32_t cg_map_index(struct cg *g, enum img_map_use use, uint32_t id);
-/* The ring of this CPU (whose number R0 holds), the same with a wake-up, or the control ring. speculates: the record counts for a speculation. */
+/* The ring of this CPU (whose number R0 holds), the same with a wake-up, or the control ring. speculates: the record
+ * counts for a speculation. */
 enum cg_ring { CG_RING_CPU, CG_RING_CPU_WAKE, CG_RING_CONTROL };
 void cg_emit_record(struct cg *g, struct cg_at at, uint32_t n, enum cg_ring ring, bool speculates);
 void cg_fault(struct cg *g, enum ir_fault kind, uint8_t value_reg);
@@ -251,11 +253,13 @@ void cg_point_begin(struct cg *g, uint32_t out, bool whole);
 void cg_wait_begin(struct cg *g, uint32_t out, bool whole);
 
 /* cg_stack.c */
-/* to = flags of the helpers that take a stack, without the frames that are not the probe's, and `skip` more. R0 to R5 change. */
+/* to = flags of the helpers that take a stack, without the frames that are not the probe's, and `skip` more. R0 to R5
+ * change. */
 void cg_stack_flags(struct cg *g, uint8_t to, bool user, uint32_t skip);
 void cg_stack_key_flags(struct cg *g, uint8_t to, bool user); /* the same for a stack that is a key */
 bool cg_stack_has_dispatch(const struct cg *g);               /* a key of it is a STACK_ID_DISPATCH */
-/* R0 = how many bytes of frames went to R2, of R3 bytes, as flags R4 want them: of the thread that the probe is about. */
+/* R0 = how many bytes of frames went to R2, of R3 bytes, as flags R4 want them: of the thread that the probe is
+ * about. */
 void cg_get_stack(struct cg *g, bool user);
 
 /* cg_agg.c: a stack that is a key, under a hash of 62 bits */
@@ -284,7 +288,8 @@ bool cg_user_has_any(const struct cg *g); /* places of the program are of whiche
 void cg_user_take_scratch(struct cg *g, bool whole, uint32_t leave);
 void cg_user_give_back(struct cg *g);
 void cg_user_arg(struct cg *g, unsigned n);
-/* R0 = argument n of a function that begins, where the registers are the context: those behind the registers lie on the stack. */
+/* R0 = argument n of a function that begins, where the registers are the context: those behind the registers lie on the
+ * stack. */
 void cg_function_arg(struct cg *g, unsigned n, bool user);
 
 #endif

@@ -2,8 +2,9 @@
  * cg_machine.c: actions that change the machine: chill(), raise(), stop().
  *
  * A program can't sleep, so chill() reads the clock until the time has come, in a callback of bpf_loop(), which ends
- * after a fixed number of turns whatever the clock shows. A signal goes to the process that fires the probe, as soon
- * as it may be sent. The vm has no process, and its clock stands still during a firing: there the compiler has refused both.
+ * after a fixed number of turns whatever the clock shows. A signal goes to the process that fires the probe, as soon as
+ * it may be sent. The vm has no process, and its clock stands still during a firing: there the compiler has refused
+ * both.
  */
 #include "bpf/cg_int.h"
 

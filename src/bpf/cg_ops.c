@@ -283,7 +283,8 @@ static void task_field(struct cg *g, const char *field, unsigned n)
 	cg_struct_field(g, "task_struct", field, n);
 }
 
-/* The same of a thread that does not run here. In a pid namespace as the thread's own counts: the innermost that it is in. */
+/* The same of a thread that does not run here. In a pid namespace as the thread's own counts: the innermost that it is
+ * in. */
 static void pid_or_tid_of_subject(struct cg *g, bool tid)
 {
 	cg_task(g);
@@ -376,9 +377,9 @@ static void bi_thread(struct cg *g)
 }
 
 /*
- * The generation of this process's mappings, by its address space: threads, and what vfork() made, share one.  Mostly it stands
- * in the space's place.  What is read there second is read at an address that depends on what was read first, so that no CPU
- * reads it before, when the place was still another's.
+ * The generation of this process's mappings, by its address space: threads, and what vfork() made, share one.  Mostly
+ * it stands in the space's place.  What is read there second is read at an address that depends on what was read first,
+ * so that no CPU reads it before, when the place was still another's.
  */
 void cg_generation(struct cg *g)
 {
@@ -487,8 +488,8 @@ static void bi_pc(struct cg *g, bool user)
 	cg_put(g, other);
 }
 
-/* Arguments of ERROR (DTrace guide, "dtrace provider"): epid, clause, offset, fault, value. The guide's arg2 is an action;
- * where all actions of a clause are one program it is the number of the clause, which the message has, too. */
+/* Arguments of ERROR (DTrace guide, "dtrace provider"): epid, clause, offset, fault, value. The guide's arg2 is an
+ * action; where all actions of a clause are one program it is the number of the clause, which the message has, too. */
 static void bi_error_arg(struct cg *g, unsigned n)
 {
 	static const int16_t off[] = {
@@ -817,8 +818,8 @@ static void op_oreadstr(struct cg *g, const struct ir_ins *i)
 	read_at(g, i, true);
 }
 
-/* R1 = address of byte b of o, R2 = e: b + e is at most imm, in the verifier's sight too, but that it adds the bounds of
- * both: clause_mark() leaves room for it behind the object. */
+/* R1 = address of byte b of o, R2 = e: b + e is at most imm, in the verifier's sight too, but that it adds the bounds
+ * of both: clause_mark() leaves room for it behind the object. */
 static void ops_emit_counted(struct cg *g, const struct ir_ins *i)
 {
 	uint32_t sized = cg_label(g), placed = cg_label(g), bad = cg_label(g);
@@ -1001,7 +1002,8 @@ static void op_leave(struct cg *g, const struct ir_ins *i)
 {
 	int64_t imm;
 
-	/* A word of memory instead of a constant: the verifier must not know that the clauses behind are out of reach. */
+	/* A word of memory instead of a constant: the verifier must not know that the clauses behind are out of
+	 * reach. */
 	if (cg_small(g, i->a, &imm)) {
 		cg_map_value(g, R1, cg_map_index(g, IMG_CTL, 0), offsetof(struct img_ctl, exited));
 		cg_ins(g, I_LOAD(DW, R1, R1, 0));

@@ -1,14 +1,16 @@
 /*
  * cg_point.c: programs at tracepoints and functions of the kernel.
  *
- * The context of a tracepoint is a word for each of its arguments.  At a function it is that of fentry and fexit, whose words helpers of the
- * kernel's read; or, by kprobes, registers.  What a function returned is there at its return, its arguments by fexit alone.  A probe may be part of a tracepoint's firings, those of which all
- * conditions hold, and the program ends before anything is counted where one does not.  A condition compares a word, or
- * what is found when the word is taken for the address of a struct of the kernel.
+ * The context of a tracepoint is a word for each of its arguments.  At a function it is that of fentry and fexit, whose
+ * words helpers of the kernel's read; or, by kprobes, registers.  What a function returned is there at its return, its
+ * arguments by fexit alone.  A probe may be part of a tracepoint's firings, those of which all conditions hold, and the
+ * program ends before anything is counted where one does not.  A condition compares a word, or what is found when the
+ * word is taken for the address of a struct of the kernel.
  *
- * Most probes are about the thread that runs; one about another has a subject, the word that is its task_struct.  There all that D says of
- * the thread is read from that.  The kernel checks such a program with the types of the arguments, since the helper
- * that walks the stack of another thread takes nothing but a pointer of that type; as an operand of D a word is a number.
+ * Most probes are about the thread that runs; one about another has a subject, the word that is its task_struct.  There
+ * all that D says of the thread is read from that.  The kernel checks such a program with the types of the arguments,
+ * since the helper that walks the stack of another thread takes nothing but a pointer of that type; as an operand of D
+ * a word is a number.
  */
 #include "bpf/cg_int.h"
 
@@ -90,7 +92,8 @@ void cg_task(struct cg *g)
 		cg_ins(g, I_CALL(get_current_task));
 }
 
-/* R0 = argument n; a word that is not there is 0. The result of a function stands behind its arguments, or is argument 1. */
+/* R0 = argument n; a word that is not there is 0. The result of a function stands behind its arguments, or is argument
+ * 1. */
 void cg_point_arg(struct cg *g, unsigned n)
 {
 	const struct bpf_point *p = cg_point(g);
@@ -112,8 +115,8 @@ void cg_point_arg(struct cg *g, unsigned n)
 #define IPV4_PROTOCOL 9 /* where its header has the protocol */
 #define IPV6_NEXT_HEADER 6
 
-/* Goes to `out` unless the sk_buff whose address is R0 holds such a packet. Headers begin at its data when it was received, and somewhere
- * behind its head when it is sent. */
+/* Goes to `out` unless the sk_buff whose address is R0 holds such a packet. Headers begin at its data when it was
+ * received, and somewhere behind its head when it is sent. */
 static void when_packet(struct cg *g, const struct bpf_when *w, uint32_t out)
 {
 	uint32_t is_ip = cg_label(g);

@@ -1,14 +1,16 @@
 /*
  * cg_self.c: thread-local variables in the kernel's storage of the thread.
  *
- * A variable in a hash costs a search for each use, and memory that is taken and given back when it gets a value and loses it.  The
- * kernel can keep some bytes with a thread itself, and finds them by the address of its task_struct; they end with the
- * thread.  So programs of user code and of system calls have one such place for each thread, with a word for each variable, and a
- * clause asks for it once: in front of its first use (dlang's lower_once.c), for all of them.
+ * A variable in a hash costs a search for each use, and memory that is taken and given back when it gets a value and
+ * loses it.  The kernel can keep some bytes with a thread itself, and finds them by the address of its task_struct;
+ * they end with the thread.  So programs of user code and of system calls have one such place for each thread, with a
+ * word for each variable, and a clause asks for it once: in front of its first use (dlang's lower_once.c), for all of
+ * them.
  *
- * Not so the programs that may run in the midst of the kernel's own memory management or scheduling (tracepoints, perf events): before Linux 6.4
- * the storage comes from kmalloc().  A variable that one of those uses is in a hash for all programs.  So is one that
- * dynvarsize leaves little room: it bounds the memory of a hash, and can't that of the storage.
+ * Not so the programs that may run in the midst of the kernel's own memory management or scheduling (tracepoints, perf
+ * events): before Linux 6.4 the storage comes from kmalloc().  A variable that one of those uses is in a hash for all
+ * programs.  So is one that dynvarsize leaves little room: it bounds the memory of a hash, and can't that of the
+ * storage.
  *
  * A thread that has no storage gets it when it first asks.  If there is no memory, or the program interrupted the
  * kernel while it gave this CPU some, that is a drop, as when a hash is full.
@@ -88,8 +90,8 @@ void cg_self_plan(struct cg *g)
 	mem_free(refused);
 }
 
-/* FP_SELF = the storage of this thread. Behind it R0 is the key of those variables of the clause that are in a hash; if there
- * are none, nobody reads it. */
+/* FP_SELF = the storage of this thread. Behind it R0 is the key of those variables of the clause that are in a hash; if
+ * there are none, nobody reads it. */
 bool cg_self_find(struct cg *g)
 {
 	bool stored = false, hashed = false;

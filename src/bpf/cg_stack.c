@@ -1,18 +1,19 @@
 /*
  * cg_stack.c: frames of the kernel's stack.
  *
- * A program at a tracepoint is called by the function in which the tracepoint is, but not directly: bpf_trace_runN() called the program,
- * on some kernels __bpf_trace_NAME() that one, and __traceiter_NAME() that one while anybody else listens to the tracepoint.  So how many
- * frames are not the probe's can change between two firings.  The first two never are: the program and bpf_trace_runN(), or on
- * arm64 the program twice.  The program looks at the three behind them: a table (struct img_dispatch, which
- * the kernel's symbols fill) says of an address whether it is in such a function.  Then it asks for the stack without these.
+ * A program at a tracepoint is called by the function in which the tracepoint is, but not directly: bpf_trace_runN()
+ * called the program, on some kernels __bpf_trace_NAME() that one, and __traceiter_NAME() that one while anybody else
+ * listens to the tracepoint.  So how many frames are not the probe's can change between two firings.  The first two
+ * never are: the program and bpf_trace_runN(), or on arm64 the program twice.  The program looks at the three behind
+ * them: a table (struct img_dispatch, which the kernel's symbols fill) says of an address whether it is in such a
+ * function.  Then it asks for the stack without these.
  *
  * The table has the addresses where such functions begin and end, in order.  An address is inside if the number of
- * those that are not above it is odd.  The search is without branches, or the verifier would visit each of its paths.  As
- * the same addresses come again and again, the last that was found of each frame is compared first.
+ * those that are not above it is odd.  The search is without branches, or the verifier would visit each of its paths. 
+ * As the same addresses come again and again, the last that was found of each frame is compared first.
  *
- * A stack that is a key is kept with those frames, under an id that says so (STACK_ID_DISPATCH), and who shows it leaves them out: to walk a
- * few frames beforehand costs a third of the whole.
+ * A stack that is a key is kept with those frames, under an id that says so (STACK_ID_DISPATCH), and who shows it
+ * leaves them out: to walk a few frames beforehand costs a third of the whole.
  */
 #include "bpf/cg_int.h"
 
@@ -25,7 +26,8 @@ bool cg_stack_has_dispatch(const struct cg *g)
 	return cg_is_call(g) || (cg_point(g) && !cg_point(g)->at && !cg_has_subject(g));
 }
 
-/* A function of the kernel's calls fentry and fexit programs by a trampoline, kprobes have the registers of the function. */
+/* A function of the kernel's calls fentry and fexit programs by a trampoline, kprobes have the registers of the
+ * function. */
 static uint32_t stack_trampoline_frames(const struct cg *g)
 {
 	return cg_point(g) && cg_point(g)->at && !g->o->by_kprobe ? 2 : 0;
@@ -78,8 +80,8 @@ static void stack_frames(struct cg *g, unsigned n)
 }
 
 /*
- * R0 = how many frames are those that lead from the probe to the program.  Each frame costs time to find: while nobody else listens,
- * one is enough.
+ * R0 = how many frames are those that lead from the probe to the program.  Each frame costs time to find: while nobody
+ * else listens, one is enough.
  */
 static void stack_dispatch_frames(struct cg *g)
 {

@@ -37,7 +37,8 @@ static void str_emit_differ(struct cg *g, const struct ir_ins *i)
 	cg_done(g, i->d, R0);
 }
 
-/* How many bytes a comparison looks at: the shorter bound ends in a NUL, so when its words are equal, the strings are. */
+/* How many bytes a comparison looks at: the shorter bound ends in a NUL, so when its words are equal, the strings
+ * are. */
 static uint32_t str_compared(const struct cg *g, const struct ir_ins *i)
 {
 	const uint32_t bound = i->q ? (uint32_t)i->i : (uint32_t)((strlen(g->p->lit[i->x]) + 8) & ~(size_t)7);
@@ -46,9 +47,9 @@ static uint32_t str_compared(const struct cg *g, const struct ir_ins *i)
 }
 
 /*
- * How much of a string that the program reads must be zero behind its NUL.  All of it, where it is a key or a variable, and in a
- * record, which would hand out what this memory had before.  What only measures it ends at the NUL, and what compares it goes
- * by words up to the shorter bound.
+ * How much of a string that the program reads must be zero behind its NUL.  All of it, where it is a key or a variable,
+ * and in a record, which would hand out what this memory had before.  What only measures it ends at the NUL, and what
+ * compares it goes by words up to the shorter bound.
  */
 uint32_t cg_str_padded(const struct cg *g, const struct ir_ins *read)
 {
@@ -293,8 +294,8 @@ static void fail_of(struct cg *g, uint8_t to, uint8_t at)
 	cg_ins(g, I_ALU_REG(ADD, to, R7));
 }
 
-/* When the needle has matched whole before i, and begins where it may (not behind WORK_K), that place is the last so far;
- * the search goes on from the longest prefix that also ends here. */
+/* When the needle has matched whole before i, and begins where it may (not behind WORK_K), that place is the last so
+ * far; the search goes on from the longest prefix that also ends here. */
 static void kmp_note_match(struct cg *g)
 {
 	below_power_of_2(g, R6, g->work_needle);
@@ -316,8 +317,8 @@ static void kmp_note_match(struct cg *g)
 }
 
 /* One step: compares byte i (R5) of the text (R8) with byte j (R6) of the needle (R9) and moves on, or back; R0 says
- * whether neither string had ended (of the last match: the text).  For the table, the needle is the text, and F[i + 1] is written: j + 1 after a match,
- * else 0 (and again when j has come back to a match). */
+ * whether neither string had ended (of the last match: the text).  For the table, the needle is the text, and F[i + 1]
+ * is written: j + 1 after a match, else 0 (and again when j has come back to a match). */
 static void kmp_step(struct cg *g, enum kmp_walk walk)
 {
 	const bool table = walk == KMP_TABLE;

@@ -1,14 +1,16 @@
 /*
  * cg_time.c: vtimestamp, the CPU time of the thread.
  *
- * The scheduler books a thread's time when the thread leaves its CPU, and now and then before: at each tick, and when somebody asks for it.
- * So what it has booked is exact at a switch alone.  A program at sched_switch (kernel/thread_count.c) keeps with the thread that comes what is booked
- * for it then, and the time.  While it runs, its time is that and what has passed since, less what interrupts and the
- * hypervisor took, by which the clock of threads of its CPU (clock_task) falls behind the other one (clock).
+ * The scheduler books a thread's time when the thread leaves its CPU, and now and then before: at each tick, and when
+ * somebody asks for it. So what it has booked is exact at a switch alone.  A program at sched_switch
+ * (kernel/thread_count.c) keeps with the thread that comes what is booked for it then, and the time.  While it runs,
+ * its time is that and what has passed since, less what interrupts and the hypervisor took, by which the clock of
+ * threads of its CPU (clock_task) falls behind the other one (clock).
  *
- * Nothing adds up over several slices: the next one begins with what the scheduler has booked then.  Where a switch was not seen, which the thread's
- * number of switches shows, or is in progress, the value is what is booked: never too large.  What was taken is known to the scheduler a little later than
- * it happened, so a value may be too large by that.  The latest one is kept, and none is below it.
+ * Nothing adds up over several slices: the next one begins with what the scheduler has booked then.  Where a switch was
+ * not seen, which the thread's number of switches shows, or is in progress, the value is what is booked: never too
+ * large.  What was taken is known to the scheduler a little later than it happened, so a value may be too large by
+ * that.  The latest one is kept, and none is below it.
  */
 #include <string.h>
 

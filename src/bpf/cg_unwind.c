@@ -1,26 +1,29 @@
 /*
  * cg_unwind.c: stacks of a process by its unwind tables.
  *
- * Compilers leave out frame pointers, and then a frame's size and where its return address lies stand in the file's .eh_frame
- * only.  User space has turned that into tables (symbol/unwind.c, session/unwind.c; bpf.h, struct img_unwind_space), and here
- * are the programs that walk with them.  The order of a walk:
+ * Compilers leave out frame pointers, and then a frame's size and where its return address lies stand in the file's
+ * .eh_frame only.  User space has turned that into tables (symbol/unwind.c, session/unwind.c; bpf.h, struct
+ * img_unwind_space), and here are the programs that walk with them.  The order of a walk:
  *
  *	registers  of the thread when it left user mode, wherever the event came
  *	process    its ranges of addresses; they hold for the generation of mappings that the firing is in, or are not used
  *	frame      range of the address, row of the range's chunk, rule of the row: CFA, return address, frame pointer
  *
- * The frames are the turns of a bpf_loop(), whose body the verifier walks once.  Both searches are without branches, or it would
- * visit each of their paths.  A turn reads what it needs of the stack with at most three calls.
+ * The frames are the turns of a bpf_loop(), whose body the verifier walks once.  Both searches are without branches, or
+ * it would visit each of their paths.  A turn reads what it needs of the stack with at most three calls.
  *
- * Code of which there are no tables (of a just-in-time compiler, of a file without .eh_frame) may keep frame pointers: there the pointer is
- * followed, and what it leads to is kept if it is in code again.  Where calls leave the return address in a register (arm64),
- * the pointer does not tell where the caller's stack begins: it counts as 0 then, where rules by the stack pointer find nothing.
- * In all other cases in which the walk can't go on, the stack ends with the mark IMG_FRAME_CUT: nothing is guessed.  A process of which nothing is known yet is asked for
- * (IMG_UNWIND_WANTED), and its stack is the address where it is, and the mark.
+ * Code of which there are no tables (of a just-in-time compiler, of a file without .eh_frame) may keep frame pointers:
+ * there the pointer is followed, and what it leads to is kept if it is in code again.  Where calls leave the return
+ * address in a register (arm64), the pointer does not tell where the caller's stack begins: it counts as 0 then, where
+ * rules by the stack pointer find nothing. In all other cases in which the walk can't go on, the stack ends with the
+ * mark IMG_FRAME_CUT: nothing is guessed.  A process of which nothing is known yet is asked for (IMG_UNWIND_WANTED),
+ * and its stack is the address where it is, and the mark.
  *
- * A stack that is a key gets an id of our own (STACK_ID_LONG): its hash is made while it is walked, so one that is known costs a look-up.
+ * A stack that is a key gets an id of our own (STACK_ID_LONG): its hash is made while it is walked, so one that is
+ * known costs a look-up.
  *
- * User space may change a process's ranges during a walk; then their number differs in the end, and the walk does not count.
+ * User space may change a process's ranges during a walk; then their number differs in the end, and the walk does not
+ * count.
  */
 #include "bpf/cg_int.h"
 
@@ -60,7 +63,8 @@ static void unwind_hash(struct cg *g)
 	cg_ins(g, I_ALU_REG(XOR, R1, R3));
 }
 
-/* R3 = 8 * how many of the sorted words at R1 are not above R2, of 2 * most - 1. The words are below 2^63. R4 and R5 change. */
+/* R3 = 8 * how many of the sorted words at R1 are not above R2, of 2 * most - 1. The words are below 2^63. R4 and R5
+ * change. */
 static void unwind_search(struct cg *g, uint32_t most)
 {
 	cg_imm(g, R3, 0);
@@ -190,7 +194,8 @@ static void turn_find_cfa(struct cg *g, uint32_t cut)
 static_assert(UNWIND_CFA_SP == 1 && UNWIND_CFA_FP == 2 && UNWIND_CFA_AT_SP == 3 && UNWIND_CFA_AT_FP == 4,
 	      "a bit says which register");
 
-/* R3 = where a register is saved: at an offset of the rule from the stack pointer if R1, the kind, is at_sp, else from the CFA. */
+/* R3 = where a register is saved: at an offset of the rule from the stack pointer if R1, the kind, is at_sp, else from
+ * the CFA. */
 static void turn_find_saved(struct cg *g, uint32_t off, int32_t at_sp)
 {
 	const uint32_t by_sp = cg_label(g), done = cg_label(g);

@@ -2,21 +2,23 @@
  * cg_user.c: programs of places in processes.
  *
  * All probes of a class (functions that begin, functions that return, instructions) are one program, as those of system
- * calls are, and share the table's rows with them (cg_call.c).  Which row a firing is for says the cookie of its place.  A row has
- * beside that of a system call:
+ * calls are, and share the table's rows with them (cg_call.c).  Which row a firing is for says the cookie of its
+ * place.  A row has beside that of a system call:
  *
  *	u32 pid        in place of compat: the process that is meant; 0: whichever comes there
  *	u64 digits     if clauses ask for probeprov: how long the provider's name is, behind which the process id goes; 0: it is all there
  *	operands[]     of a place: where each argument lies
  *
- * Arguments of a function are registers, and then words of its stack.  Those of a place are read as its row says: an operand has
- * 16 bytes, of which the program makes sense when it fires, so that a thousand probes with arguments of their own are one program.
- * Where all places of a clause have an argument in the same place, which one place always has, the program reads it there.
+ * Arguments of a function are registers, and then words of its stack.  Those of a place are read as its row says: an
+ * operand has 16 bytes, of which the program makes sense when it fires, so that a thousand probes with arguments of
+ * their own are one program. Where all places of a clause have an argument in the same place, which one place always
+ * has, the program reads it there.
  *
- * The kernel may take the CPU away from such a program and give it to another process, which comes to a place itself.  So
- * aggregations are added to atomically (cg_agg.c), and scratch memory is divided: each CPU has USERS parts, which programs take and give
- * back.  A word for each holds the thread that has it, by which the parts of a program that is several find it again.  A firing
- * that finds none free is counted as a drop; it takes USERS programs on one CPU, each interrupted within its microsecond.
+ * The kernel may take the CPU away from such a program and give it to another process, which comes to a place itself. 
+ * So aggregations are added to atomically (cg_agg.c), and scratch memory is divided: each CPU has USERS parts, which
+ * programs take and give back.  A word for each holds the thread that has it, by which the parts of a program that is
+ * several find it again.  A firing that finds none free is counted as a drop; it takes USERS programs on one CPU, each
+ * interrupted within its microsecond.
  */
 #include <string.h>
 
@@ -91,7 +93,8 @@ bool cg_user_has_any(const struct cg *g)
 	return false;
 }
 
-/* FP_CALL = the row of this place, if the process is the one that is meant, or one that it forked where those are, too. */
+/* FP_CALL = the row of this place, if the process is the one that is meant, or one that it forked where those are,
+ * too. */
 void cg_user_begin(struct cg *g, uint32_t leave)
 {
 	const uint32_t only = g->o->pid_ns || g->o->follow_forks ? 0 : user_only_process(g);
@@ -130,8 +133,8 @@ void cg_user_begin(struct cg *g, uint32_t leave)
 	cg_put(g, ours);
 }
 
-/* FP_PART = which part of scratch memory is ours, also in R0 as the map's key; whole: none is yet. The verifier does not learn
- * which, or it would walk the program for each. */
+/* FP_PART = which part of scratch memory is ours, also in R0 as the map's key; whole: none is yet. The verifier does
+ * not learn which, or it would walk the program for each. */
 void cg_user_take_scratch(struct cg *g, bool whole, uint32_t leave)
 {
 	uint32_t found = cg_label(g);

@@ -1,10 +1,11 @@
 /*
  * cg_wait.c: how long a thread waited for a lock of the kernel.
  *
- * The kernel has a tracepoint where a wait begins, and one where it ends.  A program at the first (kernel/lock_wait.c) writes down the thread,
- * the lock, the time and what kind of wait it is.  A program of D is at the second, and finds that: so its probe fires once, when the thread has the
- * lock, and knows how long that took.  The thread that waits for a mutex sleeps and spins in turn.  Each turn
- * begins by the first tracepoint, so both times are sums, and one wait may fire a probe for each.
+ * The kernel has a tracepoint where a wait begins, and one where it ends.  A program at the first (kernel/lock_wait.c)
+ * writes down the thread, the lock, the time and what kind of wait it is.  A program of D is at the second, and finds
+ * that: so its probe fires once, when the thread has the lock, and knows how long that took.  The thread that waits for
+ * a mutex sleeps and spins in turn.  Each turn begins by the first tracepoint, so both times are sums, and one wait may
+ * fire a probe for each.
  *
  * A wait of which the beginning was not seen is none here: the watcher counts it.
  */

@@ -23,8 +23,8 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the vm is a little-end
 
 const struct bpf_arch bpf_arch_vm = { .name = "vm", .pc_offset = 0 };
 
-/* What decoding found out, as codes that no instruction has.  The first code and the last are among them: so the interpreter's
- * table has a place for each, and no code is compared with its ends. */
+/* What decoding found out, as codes that no instruction has.  The first code and the last are among them: so the
+ * interpreter's table has a place for each, and no code is compared with its ends. */
 enum {
 	OP_PAST_END = 0,
 	OP_BAD = INS_LD | 0x20,

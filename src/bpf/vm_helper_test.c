@@ -183,7 +183,8 @@ static void memory_is_read_through_the_cpu(void **state)
 	assert_int_equal(RUN_READING(READ(probe_read_kernel, 0, 16), I_EXIT()), 0);
 }
 
-/* A program may reckon with the address of a map; what it comes to is no map, though it be the place behind the last. */
+/* A program may reckon with the address of a map; what it comes to is no map, though it be the place behind the
+ * last. */
 static void a_map_is_one_of_those_that_there_are(void **state)
 {
 	(void)state;

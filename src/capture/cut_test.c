@@ -1,10 +1,11 @@
 /*
  * cut_test.c: `report --json` of traces from which records were cut out without a word.
  *
- * Traces are those of truth_test_int.h, but tags are as scarce as in real ones, so a completion behind the cut often meets another's request in
- * front of it.  Sizes, offsets and flags agree, as they do where somebody cut the trace, so only the records can tell.  The truth is about the
- * records that are in the file: whose request and last completion are there was answered, and its latency is what their times say.
- * Each figure is right, or it is marked: `at_most` and not less, or `approximate`.  A trace that nothing was cut out of has no mark.
+ * Traces are those of truth_test_int.h, but tags are as scarce as in real ones, so a completion behind the cut often
+ * meets another's request in front of it.  Sizes, offsets and flags agree, as they do where somebody cut the trace, so
+ * only the records can tell.  The truth is about the records that are in the file: whose request and last completion
+ * are there was answered, and its latency is what their times say. Each figure is right, or it is marked: `at_most` and
+ * not less, or `approximate`.  A trace that nothing was cut out of has no mark.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +23,9 @@ enum { TRACES = 240, TAGS = 256 };
 
 /* ---- traces ------------------------------------------------------------------------------------------------------- */
 
-/* Tags that were given back last are taken first, of few or many.  Reads of one tag that follow each other differ in their addresses' low bits:
- * otherwise the completion of the one could not be told from that of the other, by anybody. */
+/* Tags that were given back last are taken first, of few or many.  Reads of one tag that follow each other differ in
+ * their addresses' low bits: otherwise the completion of the one could not be told from that of the other, by
+ * anybody. */
 static void tags_assign(struct world *w, uint32_t most)
 {
 	uint64_t free_at[WHO][TAGS] = { 0 }, last[TXNS] = { 0 };
@@ -55,7 +57,8 @@ static void tags_assign(struct world *w, uint32_t most)
 	}
 }
 
-/* A DMA read's completions are shown where the direction shows those between devices alone: it is between devices then. */
+/* A DMA read's completions are shown where the direction shows those between devices alone: it is between devices
+ * then. */
 static void world_make(struct world *w, uint32_t trace)
 {
 	*w = (struct world){ .random = trace * 7 + 1,
@@ -123,8 +126,8 @@ static bool event_ends(const struct event *e)
 	return types[e->type].class == COMPLETION && e->left <= 4 * e->dws;
 }
 
-/* All of `who`; WHO: of all. Of a packet that is there twice the first record counts that is in the file. as_were: latencies are what they were,
- * whatever the file knows of it. */
+/* All of `who`; WHO: of all. Of a packet that is there twice the first record counts that is in the file. as_were:
+ * latencies are what they were, whatever the file knows of it. */
 static void count_figures(const struct world *w, uint32_t who, bool as_were, struct figures *f)
 {
 	const struct event *asked[TXNS] = { 0 }, *done[TXNS] = { 0 };

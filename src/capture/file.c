@@ -6,7 +6,8 @@
  * user says; else what the file says, if its recorder knew; else what the first chunk of a device
  * suggests.  That guess is made once: if it changed later, all following times would shift.
  *
- * A pipe gives one pass.  tally_ptt_file() opens a reader so that it can refuse a wrong file; the first pass uses that reader.
+ * A pipe gives one pass.  tally_ptt_file() opens a reader so that it can refuse a wrong file; the first pass uses that
+ * reader.
  */
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,9 @@
  * filter.c: a predicate over records as a program of its own.
  *
  * EXPR becomes the clause `ptt:::tlp /(EXPR)/` with the default action, which puts an empty record into the ring where
- * the predicate holds: that record is the result.  The closing parenthesis has a line of its own.  D has no syntax for an id such as 01:00.0, so its number replaces it before compilation.  Text that closes the
- * parenthesis and adds clauses is refused, since the program then has more than one.
+ * the predicate holds: that record is the result.  The closing parenthesis has a line of its own.  D has no syntax for
+ * an id such as 01:00.0, so its number replaces it before compilation.  Text that closes the parenthesis and adds
+ * clauses is refused, since the program then has more than one.
  */
 #include <ctype.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * filter.h: a D predicate over records, for those who go through a trace
  * themselves (`tally dump --filter EXPR`).
  *
- * EXPR is an expression as between the slashes of `ptt:::tlp /EXPR/`, in which
- * members of args[0] may be named bare: `requester == 0x100 && name == "MRd64"`.
- * An id may be written as it is printed: `requester == 01:00.0`.  Members come before D's own variables of the same name.
+ * EXPR is an expression as between the slashes of `ptt:::tlp /EXPR/`, in which members of args[0] may be named bare:
+ * `requester == 0x100 && name == "MRd64"`. An id may be written as it is printed: `requester == 01:00.0`.  Members come
+ * before D's own variables of the same name.
  */
 #ifndef TALLY_CAPTURE_FILTER_H
 #define TALLY_CAPTURE_FILTER_H

@@ -124,7 +124,8 @@ static struct an_cell page_cell_pairs(const struct ptt_report *r, uint64_t v)
 	return page_cell_about(r->may_mispair, page_cell_time(r->matched, v));
 }
 
-/* Of an upper bound where writes may be there twice; with `again` also of what duplicates are told by, where one of two may be missing. */
+/* Of an upper bound where writes may be there twice; with `again` also of what duplicates are told by, where one of two
+ * may be missing. */
 static struct an_cell page_cell_count(bool again, bool at_most, uint64_t v)
 {
 	return page_cell_about(again, page_cell_bound(at_most, v));

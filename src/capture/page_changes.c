@@ -1,8 +1,8 @@
 /*
  * page_changes.c: the page of two traces that are compared.
  *
- * Findings come first, each with both figures and the error of their difference; what chance may have made comes behind them, in a
- * table of its own.  Of a latency that is a finding both distributions stand one over the other.
+ * Findings come first, each with both figures and the error of their difference; what chance may have made comes behind
+ * them, in a table of its own.  Of a latency that is a finding both distributions stand one over the other.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,14 +1,13 @@
 /*
  * record.c: a trace into a perf.data file.
  *
- * The file is opened when the device has started, so a refused trace does not touch
- * the previous recording.  That one is renamed to *.old, as perf does.  The file is consistent
- * after every commit (ptt/pwrite.c), and nothing is overwritten.  So all that was committed stays in it after a kill, on a
- * full disk, and when the device goes away.
+ * The file is opened when the device has started, so a refused trace does not touch the previous recording.  That one
+ * is renamed to *.old, as perf does.  The file is consistent after every commit (ptt/pwrite.c), and nothing is
+ * overwritten.  So all that was committed stays in it after a kill, on a full disk, and when the device goes away.
  *
  * Losses are marked in the file as perf marks them: on the chunk after the gap, whose AUX offset counts the records
- * known to be missing.  If a device, or the socket to it, is lost, an empty chunk at the end has the mark, since the device
- * had records that were not yet read.
+ * known to be missing.  If a device, or the socket to it, is lost, an empty chunk at the end has the mark, since the
+ * device had records that were not yet read.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,9 @@
 /*
  * report.c: a pass that counts, and the three forms of what was counted.
  *
- * With several threads each one gets every chunk and counts its share of
- * it (ptt/stats.h says why), and the calling thread reads.  A chunk is valid only until the next is read, so it is copied.
- * Shares of one chunk are uneven, and waking a thread takes long, so chunks go in batches: one batch is read while
- * the other is counted.
+ * With several threads each one gets every chunk and counts its share of it (ptt/stats.h says why), and the calling
+ * thread reads.  A chunk is valid only until the next is read, so it is copied. Shares of one chunk are uneven, and
+ * waking a thread takes long, so chunks go in batches: one batch is read while the other is counted.
  */
 #include <pthread.h>
 #include <string.h>
@@ -237,7 +236,8 @@ static int count_once(struct count *c, struct tally_ptt *t, const struct tally_p
 	return rc;
 }
 
-/* Where records are missing though nothing says so is known when all is counted: then once more. Of a pipe there is no second time. */
+/* Where records are missing though nothing says so is known when all is counted: then once more. Of a pipe there is no
+ * second time. */
 static int count_all(struct count *c, struct tally_ptt *t, const struct tally_ptt_report_opts *o, bool track)
 {
 	struct ptt_break breaks[PTT_BREAKS];

@@ -1,14 +1,14 @@
 /*
  * trace.c: one trace: a device that records while a command runs.
  *
- * The order makes the trace exact: check the event, fork the command, which waits, start the device, prepare the consumer of the
- * bytes, release the command.  At the end, whatever the reason, the device stops and its remaining bytes are read.
+ * The order makes the trace exact: check the event, fork the command, which waits, start the device, prepare the
+ * consumer of the bytes, release the command.  At the end, whatever the reason, the device stops and its remaining
+ * bytes are read.
  *
- * Time is the platform's.  On real hardware this function waits for bytes.  A machine in another process is
- * asked for its time, since it may be slower than real time.  In an
- * embedded model time advances only here.  Without a command it advances by exactly the duration, as fast as possible and in equal
- * slices, so the same bytes come each time.  With a command it follows real time; if the model is slower than that, a note
- * says so.
+ * Time is the platform's.  On real hardware this function waits for bytes.  A machine in another process is asked for
+ * its time, since it may be slower than real time.  In an embedded model time advances only here.  Without a command it
+ * advances by exactly the duration, as fast as possible and in equal slices, so the same bytes come each time.  With a
+ * command it follows real time; if the model is slower than that, a note says so.
  *
  * If the trace is stopped or fails, a command that still runs gets SIGTERM, and after a
  * while SIGKILL.  After the duration it may finish.

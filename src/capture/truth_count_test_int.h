@@ -1,8 +1,9 @@
 /*
  * truth_count_test_int.h: what is in the traces of truth_test_int.h, for truth_test.c.
  *
- * Each packet knows its transaction, so the truth needs no tags: what is recorded of a transaction is looked up, and its figures are
- * added up in the plainest way.  Each stretch between gaps is taken by itself: a packet counts once in it.
+ * Each packet knows its transaction, so the truth needs no tags: what is recorded of a transaction is looked up, and
+ * its figures are added up in the plainest way.  Each stretch between gaps is taken by itself: a packet counts once in
+ * it.
  */
 #ifndef TALLY_CAPTURE_TRUTH_COUNT_TEST_INT_H
 #define TALLY_CAPTURE_TRUTH_COUNT_TEST_INT_H
@@ -102,7 +103,8 @@ static bool any_is_longer(const struct truth *t)
 	return false;
 }
 
-/* Whether it may lack completions of requests that it has, requests of completions that it has; and those of the host's requests alone. */
+/* Whether it may lack completions of requests that it has, requests of completions that it has; and those of the host's
+ * requests alone. */
 static bool lacks_answers(const struct world *w)
 {
 	return w->told && (w->wide || w->direction < 2);

@@ -1,8 +1,8 @@
 /*
  * truth_test.c: `report --json` of 200 traces against a truth that shares nothing with what it is held against.
  *
- * The truth counts packets that know their transactions (truth_test_int.h, truth_count_test_int.h).  Every figure that is printed is
- * held against it (truth_line_test_int.h).
+ * The truth counts packets that know their transactions (truth_test_int.h, truth_count_test_int.h).  Every figure that
+ * is printed is held against it (truth_line_test_int.h).
  *
  * Traces are of both formats and both times, of one device or two, of all directions, with gaps, with AUX data cut
  * anywhere, and with packets between devices that are recorded at both ports.  Others have pauses that 11 bits of time
@@ -87,7 +87,8 @@ static bool is_in_doubt(const struct truth *t)
 	return may_miss(t) || (t->gaps && SUM(duplicates));
 }
 
-/* Ticks from the first record of a device, which are a lower bound where time has 11 bits, counts deltas or has gaps. */
+/* Ticks from the first record of a device, which are a lower bound where time has 11 bits, counts deltas or has
+ * gaps. */
 static void want_moment(struct judge *j, const char *key, uint32_t device, uint64_t told, uint64_t is)
 {
 	want_marked(&j->l, key, (double)told, 0, is_longer(j->t, device) ? MARK_LEAST : MARK_ANY, (double)is);

@@ -1,9 +1,10 @@
 /*
  * truth_test_int.h: traces that know what is in them, for truth_test.c.
  *
- * A trace is made packet by packet, and each packet knows its transaction, its requester and whether it is the same packet at another
- * port.  Three endpoints read, write, signal, send messages and use atomics, a host reads what nobody sees answered, and now and
- * then something fails.  What the direction of the trace can't show is not recorded.  Nothing of it comes from the code that is tested: headers are written as PCI Express r5.0, 2.2 draws them.
+ * A trace is made packet by packet, and each packet knows its transaction, its requester and whether it is the same
+ * packet at another port.  Three endpoints read, write, signal, send messages and use atomics, a host reads what nobody
+ * sees answered, and now and then something fails.  What the direction of the trace can't show is not recorded. 
+ * Nothing of it comes from the code that is tested: headers are written as PCI Express r5.0, 2.2 draws them.
  */
 #ifndef TALLY_CAPTURE_TRUTH_TEST_INT_H
 #define TALLY_CAPTURE_TRUTH_TEST_INT_H
@@ -160,7 +161,8 @@ static int by_time(const void *a, const void *b)
 	return (x->time > y->time) - (x->time < y->time);
 }
 
-/* What hisi_ptt.rst, "Direction", lets a trace hold.  Inbound completions are of class B when they are between devices. */
+/* What hisi_ptt.rst, "Direction", lets a trace hold.  Inbound completions are of class B when they are between
+ * devices. */
 static bool is_shown(const struct world *w, const struct event *e)
 {
 	bool in = !e->outbound, a = in && types[e->type].class == COMPLETION && e->pair == 0;
@@ -212,7 +214,8 @@ static uint64_t pause_of(struct world *w)
 	return w->pause && below(w, w->pause) == 0 ? 2048 + below(w, 60000) : 0;
 }
 
-/* Each time is another one, and no gap is 2048 or more but for pauses: packets that find their moment taken come later. */
+/* Each time is another one, and no gap is 2048 or more but for pauses: packets that find their moment taken come
+ * later. */
 static void make_packets(struct world *w)
 {
 	uint64_t now = 1000;
@@ -347,7 +350,8 @@ static int record(struct world *w, struct ptt_writer *out, uint32_t device)
 	return rc;
 }
 
-/* What a reader can know of times: over a gap only the last step is known of deltas, and of 11 bits only what is left. */
+/* What a reader can know of times: over a gap only the last step is known of deltas, and of 11 bits only what is
+ * left. */
 static void times_seen(struct world *w)
 {
 	uint64_t now = 0, recorded = w->e[0].time;

@@ -10,8 +10,8 @@
  *
  * The search is coordinate descent: not all 243 settings, but one tunable after the other from the best setting so far,
  * repeated while it finds a better one.  For throughput watermarks are only raised, and three equal weights are one
- * setting.  Payload per second as a function of the weights has no local optimum on this path: it is a quotient of two sums over the
- * types, and each weight occurs once in each.
+ * setting.  Payload per second as a function of the weights has no local optimum on this path: it is a quotient of two
+ * sums over the types, and each weight occurs once in each.
  *
  * A setting that looks better must pass a randomization test (tune_chance.c): it is measured alternately with its
  * reference in random order, until the result is significant or clearly is not.  The error bound holds for the
@@ -282,7 +282,8 @@ static struct costs tune_setting_costs(const struct tune *t, const struct settin
 	return n ? (struct costs){ v[0], v[n / 2], v[n - 1], n } : (struct costs){ .n = 0 };
 }
 
-/* Of the measurements from `from` on, which are of s and of the best so far: how often s was not better than the best. */
+/* Of the measurements from `from` on, which are of s and of the best so far: how often s was not better than the
+ * best. */
 static uint32_t not_won(const struct tune *t, const struct setting *s, uint32_t from)
 {
 	uint32_t n = 0;

@@ -1,14 +1,14 @@
 /*
  * tune_chance.c: the randomization test that decides whether a setting is better than its reference.
  *
- * Both are measured in blocks: TUNE_LOTS measurements of each, in random order.  Each measurement of the setting is compared with each
- * one of the reference in its block; the statistic is the number of comparisons that the setting wins.  If the setting has
- * no effect (the null hypothesis), any other order of the block would have given the same measurements, and all orders
- * were equally probable.  So the p-value is the share of orders with as many wins.  It is exact for any distribution,
- * with drift and with bursts.  Nobody wins a tie, which makes the test stricter.
+ * Both are measured in blocks: TUNE_LOTS measurements of each, in random order.  Each measurement of the setting is
+ * compared with each one of the reference in its block; the statistic is the number of comparisons that the setting
+ * wins.  If the setting has no effect (the null hypothesis), any other order of the block would have given the same
+ * measurements, and all orders were equally probable.  So the p-value is the share of orders with as many wins.  It is
+ * exact for any distribution, with drift and with bursts.  Nobody wins a tie, which makes the test stricter.
  *
- * A run may test many settings, and each several times (looks), so the run's error bound is divided: the k-th setting gets
- * 1 / (k (k + 1)) of it, which adds up to no more than 1, and each look at it an equal part of that.
+ * A run may test many settings, and each several times (looks), so the run's error bound is divided: the k-th setting
+ * gets 1 / (k (k + 1)) of it, which adds up to no more than 1, and each look at it an equal part of that.
  */
 #include "capture/tune_int.h"
 

@@ -17,7 +17,8 @@ struct row {
 	const struct measured *m; /* the one in the middle */
 	uint32_t times;
 	int64_t spread, change, step; /* per mille, of what is to become better; the latter two as people say it */
-	/* in all of these measurements, so there is a spread; and in what was there: a change; and in the best: a step */
+	/* in all of these measurements, so there is a spread; and in what was there: a change; and in the best: a
+	 * step */
 	bool something, both, judged;
 	const char *verdict;
 };

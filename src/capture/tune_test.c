@@ -271,7 +271,8 @@ static void few_of_the_settings_are_measured(void **state)
 	bench_free(b);
 }
 
-/* More for completions and for non-posted requests is better. Weights 2, 2, 2 are 1, 1, 1; a[7]: how often they were set. */
+/* More for completions and for non-posted requests is better. Weights 2, 2, 2 are 1, 1, 1; a[7]: how often they were
+ * set. */
 static uint32_t two_weights(const struct bench *b)
 {
 	bool completions = b->value[PTT_TUNE_qos_tx_cpl] == 2, reads = b->value[PTT_TUNE_qos_tx_np] == 2;
@@ -481,7 +482,8 @@ static void latency_is_shown_by_who_asked(void **state)
 	bench_free(b);
 }
 
-/* What goes out to a device on behalf of another one is in the trace of the host's requests, and its completions are. */
+/* What goes out to a device on behalf of another one is in the trace of the host's requests, and its completions
+ * are. */
 static void requests_between_devices_were_measured_as_the_hosts(void **state)
 {
 	struct bench *b = bench_new();

@@ -129,21 +129,24 @@ void complain(const struct cmd_ctx *cx, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void complain_words(const struct cmd_ctx *cx, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
 int refuse_usage(const struct cmd_ctx *cx, const char *fmt, ...) PRINTF_LIKE(2, 3); /* the same: ST_USAGE */
 int print(const struct cmd_ctx *cx, struct buf *b); /* to stdout, and frees it: an exit status */
-/* Text with names of others in it, as it may go to fd: on a terminal what it would obey is shown as \x1b, but our own colours. */
+/* Text with names of others in it, as it may go to fd: on a terminal what it would obey is shown as \x1b, but our own
+ * colours. */
 void put_guarded(struct buf *to, int fd, const char *text, size_t n);
-/* How many columns text for fd may fill: of COLUMNS, as of ls, or of the terminal; 0: it is no terminal, and lines have no end. */
+/* How many columns text for fd may fill: of COLUMNS, as of ls, or of the terminal; 0: it is no terminal, and lines have
+ * no end. */
 unsigned output_columns(int fd);
-/* After a write failed with errno `error`: the exit status. Of a reader that went away nothing is said. to: NULL is stdout. */
+/* After a write failed with errno `error`: the exit status. Of a reader that went away nothing is said. to: NULL is
+ * stdout. */
 int write_failed(const struct cmd_ctx *cx, const char *to, int error);
 
-/* The form that the suffix of -o's file chooses for `verb`, where an option has not (NULL): *form stays when the name has no
- * suffix. One that nobody knows or that only other verbs have, or that another form's option contradicts, is refused:
- * GO_ON or an exit status. */
+/* The form that the suffix of -o's file chooses for `verb`, where an option has not (NULL): *form stays when the name
+ * has no suffix. One that nobody knows or that only other verbs have, or that another form's option contradicts, is
+ * refused: GO_ON or an exit status. */
 int output_suffix(const struct cmd_ctx *cx, const char *output, const char *verb, const char *option, uint32_t *form);
 
 /* ---- signals --------------------------------------------------------------------------- */
-/* What this returns becomes 1 with the first SIGINT, SIGTERM or SIGHUP; a later one ends the program. What the shell had
- * ignored stays ignored. */
+/* What this returns becomes 1 with the first SIGINT, SIGTERM or SIGHUP; a later one ends the program. What the shell
+ * had ignored stays ignored. */
 const volatile int *catch_signals(void);
 /* What this returns becomes 1 with each SIGHUP, which no longer ends the program. */
 volatile int *catch_reload(void);

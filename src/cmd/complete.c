@@ -1,10 +1,10 @@
 /*
  * complete.c: `tally complete BEHIND WORD...`, a hidden verb: what the TAB key offers for a command line.
  *
- * The scripts of the shells (completion.bash, .zsh, .fish) hand over the words up to the cursor, the last of which is to
- * be completed, and the line behind the cursor, in which a platform may be named.  All that is offered follows from the
- * tables that parse the command line, and from what their arguments are called; names of events, probes and devices are
- * asked of the platform that the line names, which takes milliseconds, since nothing is tried for it.
+ * The scripts of the shells (completion.bash, .zsh, .fish) hand over the words up to the cursor, the last of which is
+ * to be completed, and the line behind the cursor, in which a platform may be named.  All that is offered follows from
+ * the tables that parse the command line, and from what their arguments are called; names of events, probes and devices
+ * are asked of the platform that the line names, which takes milliseconds, since nothing is tried for it.
  *
  * The answer is a line for each word that may stand in place of the last: the word, a tab, what it is.  Where the shell
  * knows better there is one of these lines instead:
@@ -416,7 +416,8 @@ static bool verb_runs_command(const char *verb)
 	return !strcmp(verb, "stat") || !strcmp(verb, "record") || !strcmp(verb, "tune");
 }
 
-/* What is before the last word says what that is: an option's value, a word of another command, an option, an argument. */
+/* What is before the last word says what that is: an option's value, a word of another command, an option, an
+ * argument. */
 static void complete_verb(struct completing *c, int first)
 {
 	const struct opt *option = NULL; /* whose value the last word is */

@@ -1,8 +1,8 @@
 /*
  * completion.c: `tally completion SHELL`, no verb of its own page: prints the completion script of a shell.
  *
- * The scripts are the files completion.bash, .zsh and .fish beside this one.  They know shells; what is offered they ask of
- * `tally complete` (complete.c).
+ * The scripts are the files completion.bash, .zsh and .fish beside this one.  They know shells; what is offered they
+ * ask of `tally complete` (complete.c).
  */
 #include <string.h>
 

@@ -71,7 +71,8 @@ static int machine_write_stderr(void *arg, const char *p, size_t n)
 	return 0;
 }
 
-/* What a guest prints, as it comes; but a guest gives no orders to a terminal, other than to go back to the line's beginning. */
+/* What a guest prints, as it comes; but a guest gives no orders to a terminal, other than to go back to the line's
+ * beginning. */
 static int machine_write_guest(void *arg, const char *p, size_t n)
 {
 	struct machine *s = arg;

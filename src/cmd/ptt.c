@@ -193,8 +193,8 @@ int ptt_args_output(struct ptt_args *a, char *const *path, int n)
 	return ST_FAILED;
 }
 
-/* What was in the output before goes when there is something to take its place, if tally opened it by its name. What is no
- * file can't be emptied. */
+/* What was in the output before goes when there is something to take its place, if tally opened it by its name. What is
+ * no file can't be emptied. */
 static void output_begin(struct ptt_args *a)
 {
 	if (!a->begun && a->origin != FILE_INHERITED)

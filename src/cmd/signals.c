@@ -4,10 +4,10 @@
  * timeout(1) and a terminal may send the same signal twice within a moment: to the process and to its process group.
  * So a second signal counts only PATIENCE_MS after the first.
  *
- * SIGPIPE must not end the process before a device has its old settings again: each write reports that its reader has gone
- * (ST_READER).  The signal is caught and not ignored, since a command would inherit SIG_IGN; exec resets a handler.
- * SIGXFSZ likewise: a file that grows past RLIMIT_FSIZE is a failed write, reported as a full disk is.
- * Signals that the shell ignored (SIGINT of a background job) stay ignored.
+ * SIGPIPE must not end the process before a device has its old settings again: each write reports that its reader has
+ * gone (ST_READER).  The signal is caught and not ignored, since a command would inherit SIG_IGN; exec resets a
+ * handler. SIGXFSZ likewise: a file that grows past RLIMIT_FSIZE is a failed write, reported as a full disk is. Signals
+ * that the shell ignored (SIGINT of a background job) stay ignored.
  */
 #include <signal.h>
 #include <time.h>

@@ -1,10 +1,10 @@
 /*
  * suffix.c: the form of an answer by the suffix of -o's file.
  *
- * A suffix of the table is what a name ends in; "pb.gz" is one. Else it is up to SUFFIX_MOST letters and digits behind the last dot of the file's name, a letter first: "t.2" and what
- * mktemp makes have none, and mean what no -o means. A suffix that tally does not know is refused, since a file that is
- * called t.pcap and holds CSV misleads whoever opens it. Where an option has chosen the form, the file may have any
- * suffix but that of another form.
+ * A suffix of the table is what a name ends in; "pb.gz" is one. Else it is up to SUFFIX_MOST letters and digits behind
+ * the last dot of the file's name, a letter first: "t.2" and what mktemp makes have none, and mean what no -o means. A
+ * suffix that tally does not know is refused, since a file that is called t.pcap and holds CSV misleads whoever opens
+ * it. Where an option has chosen the form, the file may have any suffix but that of another form.
  */
 #include <ctype.h>
 #include <string.h>

@@ -257,7 +257,8 @@ static int no_platform(const struct trace *c, const char *value)
 	return ST_USAGE;
 }
 
-/* The first line of a script names a platform before -s and the script; what its user gives follows, and goes before that. */
+/* The first line of a script names a platform before -s and the script; what its user gives follows, and goes before
+ * that. */
 static int take_platform(void *state, const char *value)
 {
 	struct trace *c = state;
@@ -395,7 +396,8 @@ static bool is_trace(const char *platform, const char *output)
 	return same;
 }
 
-/* dtrace(1) appends text to a file of any name; under that name so does tally, but where it has a form of that suffix. */
+/* dtrace(1) appends text to a file of any name; under that name so does tally, but where it has a form of that
+ * suffix. */
 static int trace_choose_form(struct trace *c)
 {
 	const bool dtrace = trace_is_dtrace(c);
@@ -409,7 +411,8 @@ static int trace_choose_form(struct trace *c)
 	return status;
 }
 
-/* Whether -o's file is one document of aggregations: it has no place for lists, and what the program prints goes elsewhere. */
+/* Whether -o's file is one document of aggregations: it has no place for lists, and what the program prints goes
+ * elsewhere. */
 static bool trace_has_document(const struct trace *c)
 {
 	return c->o.format == TALLY_FORMAT_FOLDED || c->o.format == TALLY_FORMAT_HTML ||

@@ -131,7 +131,8 @@ APPLY_OPTION(strictness, "stdc")
 APPLY_OPTION(flow, "flowindent")
 APPLY_OPTION(listing, "verbose")
 
-/* Who names servers for debug files wants them asked. DTRACE_OPT_STRSIZE=64. What can't be set was meant for another dtrace: the environment is not this run's alone. */
+/* Who names servers for debug files wants them asked. DTRACE_OPT_STRSIZE=64. What can't be set was meant for another
+ * dtrace: the environment is not this run's alone. */
 int apply_environment(struct trace *c)
 {
 	static const char prefix[] = "DTRACE_OPT_";

@@ -1,8 +1,9 @@
 /*
  * usdt.c: `tally trace -h` and `-G`: what a program with static probes is built with.
  *
- * Both take a D source with provider definitions.  A header is all that a program needs.  An object file is what the build of a program for
- * DTrace expects besides, and links; its probes are in the program's own files already, so it is empty.
+ * Both take a D source with provider definitions.  A header is all that a program needs.  An object file is what the
+ * build of a program for DTrace expects besides, and links; its probes are in the program's own files already, so it is
+ * empty.
  */
 #include <elf.h>
 #include <errno.h>

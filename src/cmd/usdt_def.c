@@ -3,8 +3,9 @@
  *
  *	provider NAME { probe NAME ( TYPE [NAME], ... ) [: ( TYPE [NAME], ... )] ; ... } ;
  *
- * A type is C's, and is needed for its size and sign alone: so the words of it are looked up, and what is not known is a word of
- * the machine.  A pointer and an array are addresses.  What the arguments are translated to (behind the colon) is for tracers.
+ * A type is C's, and is needed for its size and sign alone: so the words of it are looked up, and what is not known is
+ * a word of the machine.  A pointer and an array are addresses.  What the arguments are translated to (behind the
+ * colon) is for tracers.
  *
  * Refusals carry the tags of the compiler, which reads the same definitions in scripts (src/dlang/defined.c).
  */

@@ -4,8 +4,9 @@
  *	MYAPP_REQUEST(fd, path)       the probe, where it stands: one nop, and a note in the file that says where
  *	MYAPP_REQUEST_ENABLED()       whether somebody traces it: for arguments that are dear to make
  *
- * Nothing else is needed to build the program: no library, no object file, no other header.  The semaphore behind _ENABLED is a weak symbol, so
- * that each file of a program that includes the header may have it.  Names are upper case, with one underscore for two.
+ * Nothing else is needed to build the program: no library, no object file, no other header.  The semaphore behind
+ * _ENABLED is a weak symbol, so that each file of a program that includes the header may have it.  Names are upper
+ * case, with one underscore for two.
  */
 #include <ctype.h>
 #include <string.h>

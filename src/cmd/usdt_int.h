@@ -1,7 +1,8 @@
 /*
  * usdt_int.h: static probes that a program is to have: their definitions, a C header, an object file.
  *
- * The format of a probe in a file is that of .note.stapsdt, which every tracer of Linux reads; src/symbol/code.c has its layout.
+ * The format of a probe in a file is that of .note.stapsdt, which every tracer of Linux reads; src/symbol/code.c has
+ * its layout.
  */
 #ifndef TALLY_CMD_USDT_INT_H
 #define TALLY_CMD_USDT_INT_H
@@ -30,8 +31,8 @@ struct usdt_def {
 	uint32_t n, cap;
 	struct arena text;
 };
-/* The providers that a D source defines; clauses and other declarations are passed over. -TALLY_ESYNTAX with the line in words, and
- * with errtags the tag before it; -TALLY_ENOMEM. */
+/* The providers that a D source defines; clauses and other declarations are passed over. -TALLY_ESYNTAX with the line
+ * in words, and with errtags the tag before it; -TALLY_ENOMEM. */
 int usdt_def_parse(struct usdt_def *d, const char *text, size_t n, bool errtags, struct err *e);
 void usdt_def_free(struct usdt_def *d);
 /* name: of the header itself, for the guard around its lines. */

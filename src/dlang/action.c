@@ -186,8 +186,8 @@ static struct d_node *pcap_member(struct d_unit *u, const struct d_node *call, c
 	return member;
 }
 
-/* pcap(packet, link type): the slots that ACT_PCAP has. What is taken of a packet lies in one piece from `data` on: all but data_len
- * bytes. */
+/* pcap(packet, link type): the slots that ACT_PCAP has. What is taken of a packet lies in one piece from `data` on: all
+ * but data_len bytes. */
 int cook_pcap(struct d_unit *u, struct d_stmt *s, struct d_node *n)
 {
 	enum { TIME, LINK, LENGTH, TAKEN, BYTES, NARGS };

@@ -158,13 +158,12 @@ enum n_kind {
 	N_NKINDS,
 };
 
-/* N_BIN.  Arithmetic: a, b and the node have one INT type (the usual arithmetic
- * conversions of D are done); or a and the node are PTR and b is a 64-bit INT already multiplied
- * by the size of the pointee; or (ADD) a and the node are STRING, and b is a 64-bit INT. DIV, MOD, SHR, and the order comparisons go by a's type: is_signed,
- * PTR is unsigned.  SHL, SHR: b is any INT.  A result of less than 8 bytes must be extended again after ADD ...
- * Comparisons: a and b have one INT type, or are both PTR, or are both TY_STRING (of any bounds);
- * node is int.  LAND, LOR: a and b are any scalars, evaluated left to right and only as far as
- * needed; LXOR evaluates both; node is int. */
+/* N_BIN.  Arithmetic: a, b and the node have one INT type (the usual arithmetic conversions of D are done); or a and
+ * the node are PTR and b is a 64-bit INT already multiplied by the size of the pointee; or (ADD) a and the node are
+ * STRING, and b is a 64-bit INT. DIV, MOD, SHR, and the order comparisons go by a's type: is_signed, PTR is unsigned. 
+ * SHL, SHR: b is any INT.  A result of less than 8 bytes must be extended again after ADD ... Comparisons: a and b have
+ * one INT type, or are both PTR, or are both TY_STRING (of any bounds); node is int.  LAND, LOR: a and b are any
+ * scalars, evaluated left to right and only as far as needed; LXOR evaluates both; node is int. */
 /* clang-format off */
 #define N_OPS(X)                                                                                   \
 	X(NONE, "=") X(ADD, "+") X(SUB, "-") X(MUL, "*") X(DIV, "/") X(MOD, "%")                  \
@@ -392,7 +391,8 @@ struct d_unit {
 	uint32_t nvars, capvars; /* all but aggregations */
 	struct d_sym **agg;
 	uint32_t naggs, capaggs;
-	/* strsize is a multiple of 8, and has room for strmost characters and a NUL, which is the most that a string has */
+	/* strsize is a multiple of 8, and has room for strmost characters and a NUL, which is the most that a string
+	 * has */
 	uint32_t strsize, strmost, stackframes, ustackframes, jstackframes;
 	uint32_t scratchsize;
 	uint32_t path_offset[D_PATH_MEMBERS]; /* of what d_path() reads of the kernel's structs; lower_path.c */

@@ -177,8 +177,8 @@ static bool arguments_differ(struct d_unit *u, uint32_t named, uint32_t a, uint3
 }
 
 /*
- * As in dtrace(1) a clause of several descriptions is one clause for each.  They stay together, in fewer programs, unless an argument that
- * they name is something else in the probes of the one than in those of the other.
+ * As in dtrace(1) a clause of several descriptions is one clause for each.  They stay together, in fewer programs,
+ * unless an argument that they name is something else in the probes of the one than in those of the other.
  */
 static int divide_clause(struct d_unit *u, struct d_clausenode *c)
 {
@@ -542,7 +542,8 @@ static int bind_member(struct d_unit *u, struct d_node *n)
 	return bind_builtin(u, n, builtin_find("cpu"));
 }
 
-/* module`name or `name: what lies at that address, of its type, or else read as an unsigned long. A function is its address. */
+/* module`name or `name: what lies at that address, of its type, or else read as an unsigned long. A function is its
+ * address. */
 static int bind_symbol(struct d_unit *u, struct d_node *n)
 {
 	const struct d_ktypes *k = u->env.ktypes;

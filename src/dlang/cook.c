@@ -938,7 +938,8 @@ static int cook_predicate(struct d_unit *u, struct d_clausenode *c)
 	return d_fail(u, c->pred->line, D_PRED_SCALAR, "predicate result must be of scalar type");
 }
 
-/* Actions come before their predicate, as in dtrace(1), unless it gives a variable its type and needs none from them. */
+/* Actions come before their predicate, as in dtrace(1), unless it gives a variable its type and needs none from
+ * them. */
 static int cook_clause(struct d_unit *u, struct d_clausenode *c)
 {
 	u->cur_source = c->source;

@@ -81,8 +81,8 @@ static enum dclass class_word(enum d_tok kind)
 	}
 }
 
-/* Whether a name that is no type yet stands where only that of a type can: `name x`, `(name *)`, `(name)x`, `[name]` of a
- * tuple. An expression is what is not surely a declaration. */
+/* Whether a name that is no type yet stands where only that of a type can: `name x`, `(name *)`, `(name)x`, `[name]` of
+ * a tuple. An expression is what is not surely a declaration. */
 static bool looks_like_type(const struct parser *ps)
 {
 	struct parser look = *ps;
@@ -180,8 +180,8 @@ struct layout {
 	struct map names;
 };
 
-/* A bit-field begins at a byte of its own, and is loaded as the fewest bytes that a load can have: a D compiler's layout,
- * which differs from C's. */
+/* A bit-field begins at a byte of its own, and is loaded as the fewest bytes that a load can have: a D compiler's
+ * layout, which differs from C's. */
 static void bit_field_place(struct layout *l, struct d_member *m)
 {
 	uint32_t unit = 1;
@@ -281,7 +281,8 @@ static int member_declarator(struct parser *ps, struct layout *l, const struct d
 		return d_fail(ps->u, ps->tok.line, D_DECL_MNAME, "member declaration requires a name");
 	if (type_complete(ps->u, m.type) < 0)
 		return -TALLY_ENOMEM;
-	/* No alignment: an array of a type that is not complete, which is no more of a member if it has no dimension. */
+	/* No alignment: an array of a type that is not complete, which is no more of a member if it has no
+	 * dimension. */
 	if (m.type->incomplete || m.type->align == 0 ||
 	    (m.type->size == 0 && !member_is_open(m.type) && ps->u->header == NULL))
 		return d_fail(ps->u, ps->tok.line, D_DECL_INCOMPLETE, "incomplete struct/union/enum %s: %s%s",
@@ -718,7 +719,8 @@ static const struct d_type *decl_tuple(struct parser *ps, const struct d_type *v
 
 static const struct d_type *decl_suffixes(struct parser *ps, const struct d_type *base);
 
-/* ... ] of a parameter in a C header, which may be an expression of other parameters, or `restrict`: it is a pointer anyway. */
+/* ... ] of a parameter in a C header, which may be an expression of other parameters, or `restrict`: it is a pointer
+ * anyway. */
 static const struct d_type *decl_skip_bound(struct parser *ps, const struct d_type *base)
 {
 	for (unsigned depth = 1; depth > 0;) {
@@ -1008,7 +1010,8 @@ static int decl_declare_name(struct parser *ps, const struct specs *sp, const ch
 	return declare_variable(ps, sp, name, t);
 }
 
-/* { ... } of a function: no part of D, and read over where a C header defines it. The last '}' stays the token, as a ';' does. */
+/* { ... } of a function: no part of D, and read over where a C header defines it. The last '}' stays the token, as a
+ * ';' does. */
 static int decl_function_body(struct parser *ps)
 {
 	unsigned depth = 0;

@@ -3,12 +3,13 @@
  *
  *	provider NAME { probe NAME ( native arguments ) : ( what scripts see ); };
  *
- * The file of a program tells where an argument lies, its size and its sign, and no more.  Its provider definition has the types, so
- * whoever has that reads args[] with them.  A second list reorders, repeats and leaves out: an argument is the native one of its name,
- * or where it or that has none the native one in its place.  Where its type is another one and a translator leads there, it is
- * translated, else converted.
+ * The file of a program tells where an argument lies, its size and its sign, and no more.  Its provider definition has
+ * the types, so whoever has that reads args[] with them.  A second list reorders, repeats and leaves out: an argument
+ * is the native one of its name, or where it or that has none the native one in its place.  Where its type is another
+ * one and a translator leads there, it is translated, else converted.
  *
- * Arguments are the program's: a pointer leads into the process, and a string is read there.  argN stays the native argument N.
+ * Arguments are the program's: a pointer leads into the process, and a string is read there.  argN stays the native
+ * argument N.
  */
 #include <string.h>
 
@@ -215,7 +216,8 @@ struct defined_arg {
 
 enum { DEFINED_NOT, DEFINED, DEFINED_ANY };
 
-/* DEFINED: *ret is args[index] of the probe; DEFINED_NOT: no definition is about it; DEFINED_ANY: it stands for probes of any kind. */
+/* DEFINED: *ret is args[index] of the probe; DEFINED_NOT: no definition is about it; DEFINED_ANY: it stands for probes
+ * of any kind. */
 static int defined_arg_of(struct d_unit *u, const struct d_node *n, uint32_t probe, int64_t index,
 			  struct defined_arg *ret)
 {

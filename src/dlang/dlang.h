@@ -97,7 +97,8 @@ enum ir_fault {
 	FAULT_BADINDEX,
 	FAULT_COUNTER /* our own: a performance counter does not count */
 };
-/* The words for it, with the value where that says something. Any number will do; bits above D_FAULT_BITS don't count. */
+/* The words for it, with the value where that says something. Any number will do; bits above D_FAULT_BITS don't
+ * count. */
 void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 
 /* name, operands: d a b e registers, o p q objects, O offset of o, P offset of p, i imm, s size, c cond,
@@ -206,7 +207,8 @@ struct d_agg {
 	struct llquantize llq;
 	bool value_signed; /* value prints as signed (min, max, sum, avg of signed) */
 	uint32_t line;     /* of first use: order of printing at exit */
-	/* of the first clause that adds to it: the elements of the tuple as they are written, and the comment in front of it, or "" */
+	/* of the first clause that adds to it: the elements of the tuple as they are written, and the comment in front
+	 * of it, or "" */
 	const char *const *key_text, *comment;
 };
 
@@ -255,10 +257,10 @@ struct d_action {
 	uint32_t naggs;
 };
 
-/* A record: u32 epid, u32 cpu, u64 time at which it was handed over (ns of the monotonic clock; 0: by -x temporal=no), of a clause that
- * speculates the number of the speculation that it belongs to (8 bytes, 0: to none), then the slots.  A faulting clause hands over
- * an error record instead: the same header with epid | D_EPID_ERROR, then
- * u32 fault (enum ir_fault, and above D_FAULT_BITS the number of the instruction), u32 line of D, u64 value. */
+/* A record: u32 epid, u32 cpu, u64 time at which it was handed over (ns of the monotonic clock; 0: by -x temporal=no),
+ * of a clause that speculates the number of the speculation that it belongs to (8 bytes, 0: to none), then the slots. 
+ * A faulting clause hands over an error record instead: the same header with epid | D_EPID_ERROR, then u32 fault (enum
+ * ir_fault, and above D_FAULT_BITS the number of the instruction), u32 line of D, u64 value. */
 #define D_RECORD_HDR 16
 #define D_RECORD_TIME 8 /* offset of the time */
 #define D_FAULT_BITS 8
@@ -320,8 +322,8 @@ struct d_probedesc {
 	const char *prov, *mod, *func, *name;
 }; /* "" = not given */
 
-/* What args[i] of a probe is: a pointer to a struct that lies at `base` in the context of the probe's programs; or, with `value`, argN
- * as a value of that type, and a pointer leads into the process. */
+/* What args[i] of a probe is: a pointer to a struct that lies at `base` in the context of the probe's programs; or,
+ * with `value`, argN as a value of that type, and a pointer leads into the process. */
 struct d_field {
 	const char *name, *type; /* type: a name that D knows ("uint16_t"), or "string" */
 	uint32_t offset, size;   /* a string: `size` bytes, a multiple of 8, padded with NULs */
@@ -341,8 +343,8 @@ struct d_args {
 extern const struct d_args d_args_any;
 #define D_ARGS_BYTES 32767u /* bound of base + size: what an instruction can reach */
 
-/* Who asks for more frames than the kernel walks gets those, as in dtrace(1): it walks 127 (PERF_MAX_STACK_DEPTH) unless
- * kernel.perf_event_max_stack says otherwise.  D_FRAMES_MOST bounds what is made of that. */
+/* Who asks for more frames than the kernel walks gets those, as in dtrace(1): it walks 127 (PERF_MAX_STACK_DEPTH)
+ * unless kernel.perf_event_max_stack says otherwise.  D_FRAMES_MOST bounds what is made of that. */
 #define D_FRAMES_USUAL 127
 #define D_FRAMES_MOST 1024
 
@@ -363,8 +365,8 @@ const char *d_mark(bool errtags, enum d_tag tag); /* "[D_SYNTAX] ", which stands
 /* A format with its line: said by the compiler of what no kernel would take, and by the code generator. */
 #define D_CLAUSE_TOO_LARGE "line %u: this clause is too large for the kernel: divide it into several"
 
-/* What a kernel tells of its types. A number names one, 0 none; texts live as long as the table. Constness and the like are
- * not told. */
+/* What a kernel tells of its types. A number names one, 0 none; texts live as long as the table. Constness and the like
+ * are not told. */
 enum d_ktkind {
 	D_KT_VOID,
 	D_KT_INT,
@@ -428,21 +430,24 @@ struct d_env {
 	 * code with words in e when the provider has more to say than "does not match any probes". */
 	int (*probes)(void *arg, const struct d_probedesc *desc, int (*add)(void *add_arg, uint32_t id), void *add_arg,
 		      struct err *e);
-	/* The tag of the last description that matched nothing: D_PDESC_ZERO, or what its provider says; may be NULL. */
+	/* The tag of the last description that matched nothing: D_PDESC_ZERO, or what its provider says; may be
+	 * NULL. */
 	enum d_tag (*refusal)(void *arg);
 	/* args[index] of a probe, or NULL when it has none of that number; may be NULL. Two probes share a clause that
 	 * names args[index] when they get the same pointer here. What it points to outlives the unit. */
 	const struct d_args *(*args)(void *arg, uint32_t probe, uint32_t index);
 	/* What a provider definition calls a probe; false: none is about it. May be NULL. */
 	bool (*defined)(void *arg, uint32_t probe, const char **prov, const char **name);
-	/* How many bytes a text of a probe has with its NUL, x: enum ir_strbuiltin; 0: it is not known yet. May be NULL. */
+	/* How many bytes a text of a probe has with its NUL, x: enum ir_strbuiltin; 0: it is not known yet. May be
+	 * NULL. */
 	uint32_t (*text_bytes)(void *arg, uint32_t probe, uint32_t x);
 	bool bare_args; /* `x` means args[0]->x where that has such a member */
 	bool no_advice; /* dtrace(1)'s words have nothing added to them */
 	bool bare_end;  /* an error at the end of a source has dtrace(1)'s words and no more */
 	/* Value of macro variable or argument ("target", "pid", "1", "$1" for $$1, ...): text, or NULL if unset. */
 	const char *(*macro)(void *arg, const char *name);
-	/* An event that counter() or vcounter() names can be counted: 0, or negative with words in e; NULL: no event can. */
+	/* An event that counter() or vcounter() names can be counted: 0, or negative with words in e; NULL: no event
+	 * can. */
 	int (*counter)(void *arg, const char *event, struct err *e);
 	/* #pragma D depends_on provider NAME: 0, or negative with words in e; may be NULL. */
 	int (*provider)(void *arg, const char *name, struct err *e);
@@ -480,13 +485,13 @@ int d_source(struct d_unit *u, const char *name, const char *text, size_t len, s
 enum d_part { D_PART_PROVIDER = 1, D_PART_MODULE, D_PART_FUNCTION, D_PART_NAME };
 int d_source_part(struct d_unit *u, enum d_part part, const char *text, size_t len, struct err *e);
 
-/* Sets e to what is wrong with a source, in the form of d_source(): the name, or the text of a command line, stands in it whole, or
- * cut where the reason needs the room.  Returns -code. */
+/* Sets e to what is wrong with a source, in the form of d_source(): the name, or the text of a command line, stands in
+ * it whole, or cut where the reason needs the room.  Returns -code. */
 int d_refuse_source(struct err *e, enum tally_err code, const char *name, const char *text, size_t len,
 		    const char *reason);
 
-/* Compiles all sources.  *ret borrows from the unit.  Fails as d_source(), or with -TALLY_ENOTSUP (D_CLAUSE_TOO_LARGE). A reason that a provider gave is
- * in *why (or left empty): the second line that explains a refused probe. */
+/* Compiles all sources.  *ret borrows from the unit.  Fails as d_source(), or with -TALLY_ENOTSUP (D_CLAUSE_TOO_LARGE).
+ * A reason that a provider gave is in *why (or left empty): the second line that explains a refused probe. */
 int d_compile(struct d_unit *u, const struct d_program **ret, struct err *e, struct err *why);
 
 /* Prints the IR of a program (what --dump=lower shows). */

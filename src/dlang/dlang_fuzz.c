@@ -1,8 +1,8 @@
 /*
  * dlang_fuzz.c: D source from anywhere; it compiles or is refused in words, within bounds.
  *
- * What stands before a line "%%" is a library of the user.  There are the types of a kernel (fake_kernel.h), and the libraries that
- * tally brings where they are found.
+ * What stands before a line "%%" is a library of the user.  There are the types of a kernel (fake_kernel.h), and the
+ * libraries that tally brings where they are found.
  */
 #include "dlang/fake_kernel.h"
 #include "dlang/shipped.h"

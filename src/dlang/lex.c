@@ -41,7 +41,8 @@ static bool ident_char(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* A type that nobody has is a syntax error at its name, or at what stands behind it: x of `pid_tt x`, 1 of `(pid_tt *)1`. */
+/* A type that nobody has is a syntax error at its name, or at what stands behind it: x of `pid_tt x`, 1 of `(pid_tt
+ * *)1`. */
 static const char *lex_near_type(struct parser *ps)
 {
 	const struct d_token *t = &ps->tok;

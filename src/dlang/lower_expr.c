@@ -184,7 +184,8 @@ static ir_reg value_incdec(struct lw *l, const struct d_node *n)
 	return n->pre ? new : old;
 }
 
-/* A chain a ? b : c ? d : e has one result: with one for each of its links a long chain would keep as many values alive. */
+/* A chain a ? b : c ? d : e has one result: with one for each of its links a long chain would keep as many values
+ * alive. */
 static ir_reg value_cond(struct lw *l, const struct d_node *n)
 {
 	ir_reg d = lw_reg(l), v;

@@ -134,7 +134,8 @@ static void net_longest_run(struct lw *l, const struct net_text *t, ir_obj o)
 	}
 }
 
-/* Jumps to `not` unless the address has an IPv4 address within; its prefix is written where strings have room for both. */
+/* Jumps to `not` unless the address has an IPv4 address within; its prefix is written where strings have room for
+ * both. */
 static void net_put_within(struct lw *l, const struct net_text *t, ir_obj o, uint32_t not )
 {
 	ir_reg length = net_get(l, t, NET_LENGTH);

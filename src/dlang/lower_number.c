@@ -1,8 +1,8 @@
 /*
  * lower_number.c: strtoll().
  *
- * A text of any length has few digits that count: blanks and leading zeros are skipped by the loop that strtok() has, and the
- * digits of 64 bits to the base are taken one after the other, 20 of them to the base 10.
+ * A text of any length has few digits that count: blanks and leading zeros are skipped by the loop that strtok() has,
+ * and the digits of 64 bits to the base are taken one after the other, 20 of them to the base 10.
  */
 #include "dlang/lower_int.h"
 

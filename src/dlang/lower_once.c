@@ -2,9 +2,9 @@
  * lower_once.c: what a clause computes once, though it stands in it often.
  *
  * The key of thread-local variables is the same throughout a firing, and finding it means a read of kernel memory: 20
- * instructions.  `timestamp` is the same throughout a clause, as in DTrace, but where chill() has passed time.  A clause that uses
- * one of them twice or more gets it in one place that every use lies behind.  Jumps go forward only, so that place is
- * the first use, or the first jump over it that lands in front of another use.
+ * instructions.  `timestamp` is the same throughout a clause, as in DTrace, but where chill() has passed time.  A
+ * clause that uses one of them twice or more gets it in one place that every use lies behind.  Jumps go forward only,
+ * so that place is the first use, or the first jump over it that lands in front of another use.
  */
 #include <string.h>
 

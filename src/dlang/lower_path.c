@@ -1,13 +1,13 @@
 /*
  * lower_path.c: d_path(): the name of a file, as the kernel has it: a mount and a directory entry.
  *
- * The kernel's own helper serves few of its functions, so the way up is walked here: from an entry to its parent, from the
- * root of a mount to where it is mounted, up to the mount that is mounted on itself.  Names come last to first, so the text
- * grows from the end of a buffer to its front, and is copied from where it begins.
+ * The kernel's own helper serves few of its functions, so the way up is walked here: from an entry to its parent, from
+ * the root of a mount to where it is mounted, up to the mount that is mounted on itself.  Names come last to first, so
+ * the text grows from the end of a buffer to its front, and is copied from where it begins.
  *
- * A program can't loop without a bound, and a step is 100 instructions: there are PATH_STEPS of them, one after the other.  Where
- * the text begins lies in the buffer's object, not in a register: the verifier knows nothing of what it loads from there, so
- * that all ways to a step look the same to it and it walks each step once.
+ * A program can't loop without a bound, and a step is 100 instructions: there are PATH_STEPS of them, one after the
+ * other.  Where the text begins lies in the buffer's object, not in a register: the verifier knows nothing of what it
+ * loads from there, so that all ways to a step look the same to it and it walks each step once.
  *
  * Names and parents are read without locks: a file that is renamed meanwhile may have a name that is half of each.
  */
@@ -141,8 +141,8 @@ static bool path_is_of_mount(const struct d_node *arg)
 	return t->kind == TY_PTR && t->to->kind == TY_STRUCT && t->to->name && !strcmp(t->to->name, "struct vfsmount");
 }
 
-/* d_path(p): absolute, from the root of the mounts on. A path that is too long or too deep begins with "...", and an entry that lies in no
- * directory (of a pipe, a socket) has its name alone. */
+/* d_path(p): absolute, from the root of the mounts on. A path that is too long or too deep begins with "...", and an
+ * entry that lies in no directory (of a pipe, a socket) has its name alone. */
 void lw_subr_path(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
 {
 	const uint32_t bound = n->type->size < size ? n->type->size : size, copy = lw_label(l), end = lw_label(l);

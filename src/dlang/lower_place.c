@@ -7,7 +7,8 @@
 
 /* ---- variables with keys ------------------------------------------------------ */
 
-/* The key object of a thread-local or associative variable at this use.  A user address is the same key in every generation. */
+/* The key object of a thread-local or associative variable at this use.  A user address is the same key in every
+ * generation. */
 ir_obj lw_key_of(struct lw *l, const struct d_node *n)
 {
 	const struct d_var *v = &l->p->var[n->sym->ir];

@@ -3,8 +3,9 @@
  *
  * The scratch memory of a clause is one object. A register counts the allocated bytes, from 8 on, so that 0 stays an
  * invalid pointer; a pointer into the memory is an offset in that object (scratch.c). Each use compares it with the
- * register: an offset before or after the allocated bytes is a bad address, and so are bytes of a load or store that end
- * outside. A copy whose bytes begin inside and end outside has a bad size. The memory is zeroed first, and eight more bytes follow it, so that a string always ends.
+ * register: an offset before or after the allocated bytes is a bad address, and so are bytes of a load or store that
+ * end outside. A copy whose bytes begin inside and end outside has a bad size. The memory is zeroed first, and eight
+ * more bytes follow it, so that a string always ends.
  */
 #include "dlang/lower_int.h"
 

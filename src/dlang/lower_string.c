@@ -381,7 +381,8 @@ static void string_cond(struct lw *l, const struct d_node *n, ir_obj o, uint32_t
 	lw_put(l, end);
 }
 
-/* A string that was made here has no more than strmost characters: bounds are multiples of 8, strsize need not be one. */
+/* A string that was made here has no more than strmost characters: bounds are multiples of 8, strsize need not be
+ * one. */
 static void string_keep_most(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
 {
 	uint32_t end = n->type->size < size ? n->type->size : size;

@@ -82,7 +82,8 @@ static ir_reg subr_compare(struct lw *l, ir_reg a, enum ir_cond cond, ir_reg b)
 #define QRW_WAITING 0x100 /* a writer waits */
 #define QRW_READERS 9     /* above these bits they are counted */
 
-/* mutex_...(struct mutex *), rw_...(rwlock_t *): a mutex of Linux spins for a while, and then sleeps, as an adaptive one. */
+/* mutex_...(struct mutex *), rw_...(rwlock_t *): a mutex of Linux spins for a while, and then sleeps, as an adaptive
+ * one. */
 static ir_reg subr_lock(struct lw *l, const struct d_node *n)
 {
 	ir_reg word, zero = lw_const(l, 0);
@@ -424,8 +425,8 @@ static ir_reg subr_fill_blanks(struct lw *l, ir_reg w)
 }
 
 /*
- * __arguments(address, n): n bytes of the process as one string. They are words that end with a NUL each, as Linux keeps arguments;
- * each NUL but the last becomes a blank. What does not fit is cut.
+ * __arguments(address, n): n bytes of the process as one string. They are words that end with a NUL each, as Linux
+ * keeps arguments; each NUL but the last becomes a blank. What does not fit is cut.
  */
 static void subr_arguments(struct lw *l, const struct d_node *n, ir_obj o, uint32_t off, uint32_t size)
 {

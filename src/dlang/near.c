@@ -2,8 +2,8 @@
  * near.c: suggestions for misspelt names.
  *
  * Candidates are names that would be valid at that place and are implemented: a builtin that is refused is not
- * suggested. The suggestion follows dtrace(1)'s own words, but where these are to stand alone. Names that other languages use for something that D has
- * are not similar by their letters; they are rows of hint.def.
+ * suggested. The suggestion follows dtrace(1)'s own words, but where these are to stand alone. Names that other
+ * languages use for something that D has are not similar by their letters; they are rows of hint.def.
  */
 #include <string.h>
 
@@ -175,7 +175,8 @@ static const struct {
 		  { "union ", TY_UNION, D_KT_UNION },
 		  { "enum ", TY_ENUM, D_KT_ENUM } };
 
-/* The script's types of that kind that have a definition; tag NULL: its typedefs, as far as they begin as the word does. */
+/* The script's types of that kind that have a definition; tag NULL: its typedefs, as far as they begin as the word
+ * does. */
 static void add_types(struct names *l, struct d_unit *u, const char *tag, const char *word)
 {
 	const size_t n = tag ? strlen(tag) : 0;

@@ -173,7 +173,8 @@ static int parse_conditional(struct parser *ps, struct d_stmt ***end)
 	return rc;
 }
 
-/* A word of D or a typedef that says a type: with it C would declare a variable. The kernel's types are not searched for it. */
+/* A word of D or a typedef that says a type: with it C would declare a variable. The kernel's types are not searched
+ * for it. */
 static bool names_type(const struct parser *ps)
 {
 	switch (ps->tok.kind) {
@@ -250,7 +251,8 @@ static int parse_body(struct parser *ps, struct d_clausenode *c)
 			return -TALLY_ESYNTAX;
 		if ((rc = lex_space(ps)) < 0)
 			return rc;
-		/* As in dtrace(1) an operation lies where what is behind it begins, which shows when that is on another line. */
+		/* As in dtrace(1) an operation lies where what is behind it begins, which shows when that is on another
+		 * line. */
 		if (c->pred->kind == N_BIN)
 			c->pred->line = ps->line;
 	} else if ((ps->p >= ps->end || *ps->p != '{') && ps->u->src[ps->u->cur_source].name != NULL) {
@@ -279,7 +281,8 @@ static size_t comment_word_bare(const char **word, size_t n)
 	return strspn(*word, "/*") < n ? n : 0;
 }
 
-/* The comment that lex_space() passed last, without its marks, as one line; "" if there is none, NULL without memory. */
+/* The comment that lex_space() passed last, without its marks, as one line; "" if there is none, NULL without
+ * memory. */
 static const char *parse_comment(const struct parser *ps)
 {
 	struct buf b = { 0 };

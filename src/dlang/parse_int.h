@@ -130,7 +130,8 @@ bool parse_prototype(struct parser *ps, struct d_params *params); /* ( parameter
 int parse_declaration(struct parser *ps);                         /* up to the semicolon, which is the token then */
 
 int parse_source(struct d_unit *u, uint32_t number); /* parse.c */
-/* A clause of that description alone with what stands behind those of c, which is parsed once more: it comes behind c. NULL on failure. */
+/* A clause of that description alone with what stands behind those of c, which is parsed once more: it comes behind c.
+ * NULL on failure. */
 struct d_clausenode *parse_again(struct d_unit *u, struct d_clausenode *c, struct d_desc *d);
 int parse_definition(struct parser *ps); /* as parse_declaration; inline ... provider too */
 struct d_node *parse_xlate(struct parser *ps);

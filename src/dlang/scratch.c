@@ -67,7 +67,8 @@ static bool scratch_is_mixed(const struct d_node *n)
 	return scratch_points(n->b) != scratch_points(n->c) || scratch_is_mixed(n->b) || scratch_is_mixed(n->c);
 }
 
-/* The variable of an assignment keeps to one sort of pointers. As in dtrace(1) the line that is told is that of the clause. */
+/* The variable of an assignment keeps to one sort of pointers. As in dtrace(1) the line that is told is that of the
+ * clause. */
 int scratch_assign(struct d_unit *u, const struct d_node *n)
 {
 	const struct d_node *root = place_root(n->a);

@@ -69,16 +69,16 @@ unsigned bit_field_width(const struct d_node *n);
 /* Integer promotion, and the common type of a comparison or a choice: C17 6.3.1. */
 const struct d_type *type_promote(const struct d_unit *u, const struct d_node *n);
 const struct d_type *type_common(const struct d_unit *u, const struct d_node *a, const struct d_node *b);
-/* The type of an arithmetic or bitwise operation.  D ranks char and short below int but does not promote two of them to it:
- * the sum of two char is a char. */
+/* The type of an arithmetic or bitwise operation.  D ranks char and short below int but does not promote two of them to
+ * it: the sum of two char is a char. */
 const struct d_type *type_arithmetic(const struct d_unit *u, const struct d_node *a, const struct d_node *b);
 /* v cut to the type, and extended as it says */
 int64_t type_extend(const struct d_type *t, uint64_t v);
 
 /* ---- ktype.c --------------------------------------------------------------- */
 
-/* A struct, union or enum gets what the kernel tells of it, if it has none of its own: then its size and members are there
- * to be looked at. 0 if it is still incomplete, too. */
+/* A struct, union or enum gets what the kernel tells of it, if it has none of its own: then its size and members are
+ * there to be looked at. 0 if it is still incomplete, too. */
 int type_complete(struct d_unit *u, const struct d_type *t);
 const struct d_type *ktype_import(struct d_unit *u, uint64_t id, unsigned depth);
 /* The type that the kernel has under a name without a tag, or NULL. module NULL: the kernel proper. */
@@ -116,7 +116,8 @@ int library_require(struct d_unit *u, const char *name, size_t n);
 
 int defined_begin(struct d_unit *u, const char *prov, uint32_t line); /* a definition of that provider */
 int defined_add(struct d_unit *u, struct d_defined *d);
-/* args[index] becomes what the definitions of the clause's probes say: 1, and it is bound; 0: none of the probes is defined. */
+/* args[index] becomes what the definitions of the clause's probes say: 1, and it is bound; 0: none of the probes is
+ * defined. */
 int defined_expand(struct d_unit *u, struct d_node *n, int64_t index);
 
 /* ---- fold.c ---------------------------------------------------------------- */
@@ -160,7 +161,8 @@ int scratch_assign(struct d_unit *u, const struct d_node *n); /* N_ASSIGN whose 
 int cook_operator(struct d_unit *u, struct d_node **np); /* N_BIN */
 int cook_assign(struct d_unit *u, struct d_node **np);
 int cook_incdec(struct d_unit *u, struct d_node **np);
-/* A value that is used more than once is computed once: *value assigns it to a variable that no script can name, *kept reads that. */
+/* A value that is used more than once is computed once: *value assigns it to a variable that no script can name, *kept
+ * reads that. */
 int assign_hidden(struct d_unit *u, struct d_node **value, struct d_node **kept);
 int type_sum(struct d_unit *u, struct d_node **np); /* + or - over cooked operands */
 const char *op_text(const struct d_node *n);        /* "+", "+=", "++" */
@@ -182,7 +184,8 @@ int agg_arg(struct d_unit *u, struct d_stmt *s, const struct d_node *call, unsig
 int cook_aggfn(struct d_unit *u, struct d_stmt *s, struct d_node *call);
 int cook_printf(struct d_unit *u, struct d_stmt *s, struct d_node *call);
 int cook_printa(struct d_unit *u, struct d_stmt *s, struct d_node *call);
-/* action.c: whether an action, of enum d_actkind, or an aggregation may stand behind those that the clause had so far */
+/* action.c: whether an action, of enum d_actkind, or an aggregation may stand behind those that the clause had so
+ * far */
 int action_order(struct d_unit *u, uint8_t kind, uint32_t line);
 int action_order_subroutine(struct d_unit *u, uint8_t call, uint32_t line);
 int action_order_aggregation(struct d_unit *u, uint32_t line);

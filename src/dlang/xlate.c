@@ -342,9 +342,9 @@ static int xlate_translator(struct d_unit *u, const struct d_node *x, const stru
 }
 
 /*
- * A member that a library declares and can't give has its reason there, in an inline string of this name and the member's:
- * inline string __without_pr_poolid = "Linux has no resource pools". What several members have in common is a string of its own, and
- * theirs name it. Without one the message says no more than DTrace's.
+ * A member that a library declares and can't give has its reason there, in an inline string of this name and the
+ * member's: inline string __without_pr_poolid = "Linux has no resource pools". What several members have in common is a
+ * string of its own, and theirs name it. Without one the message says no more than DTrace's.
  */
 #define XLATE_REASON "__without_"
 
@@ -404,8 +404,8 @@ int xlate_member(struct d_unit *u, struct d_node **np)
 }
 
 /*
- * *np is the struct that a member is taken of. If it is a member of a translation, what it is made of takes its place: so of
- * curpsinfo->pr_start.tv_sec, where pr_start is a translation too, nothing but tv_sec is computed.
+ * *np is the struct that a member is taken of. If it is a member of a translation, what it is made of takes its place:
+ * so of curpsinfo->pr_start.tv_sec, where pr_start is a translation too, nothing but tv_sec is computed.
  */
 int xlate_inner(struct d_unit *u, struct d_node **np)
 {
@@ -438,7 +438,8 @@ bool xlate_dereferenced(struct d_node **np)
 
 /* ---- structs as a whole ---------------------------------------------------------- */
 
-/* An array is no operand of D's =, but as a member it is copied: bytes of the same type, or text for an array of char. */
+/* An array is no operand of D's =, but as a member it is copied: bytes of the same type, or text for an array of
+ * char. */
 static int whole_array(struct d_unit *u, struct d_node *n)
 {
 	int rc = cook(u, &n->a);
@@ -475,8 +476,8 @@ static int whole_member(struct d_unit *u, const struct d_node *to, const struct 
 }
 
 /*
- * A struct as a whole is a variable of the firing, which is zero at first, and each member that has a conversion is assigned to it.
- * What is translated is computed once.
+ * A struct as a whole is a variable of the firing, which is zero at first, and each member that has a conversion is
+ * assigned to it. What is translated is computed once.
  */
 static int xlate_whole(struct d_unit *u, struct d_node *x, const struct d_translator *t)
 {
@@ -501,8 +502,8 @@ static int xlate_whole(struct d_unit *u, struct d_node *x, const struct d_transl
 }
 
 /*
- * As a value a translated pointer is the pointer that was translated.  It can be compared and printed; behind it there is no
- * struct of the type that it was translated to.
+ * As a value a translated pointer is the pointer that was translated.  It can be compared and printed; behind it there
+ * is no struct of the type that it was translated to.
  */
 int cook_xlate(struct d_unit *u, struct d_node **np)
 {

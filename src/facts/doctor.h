@@ -19,13 +19,15 @@ enum doc_row {
 #undef DOCTOR_SAYS
 	DOC_ROWS
 };
-/* DENIED: a right is missing; ABSENT: the machine or kernel does not have it; LESS: it works in part; TAKEN: somebody else
- * has it; OFF: switched off; STATIC: this program loads no libraries; UNKNOWN: trying it failed in an unforeseen way. */
+/* DENIED: a right is missing; ABSENT: the machine or kernel does not have it; LESS: it works in part; TAKEN: somebody
+ * else has it; OFF: switched off; STATIC: this program loads no libraries; UNKNOWN: trying it failed in an unforeseen
+ * way. */
 enum doc_cause { DOC_OK, DOC_LESS, DOC_TAKEN, DOC_OFF, DOC_DENIED, DOC_ABSENT, DOC_STATIC, DOC_UNKNOWN, DOC_CAUSES };
 enum doc_verdict { DOC_IS_OK, DOC_IS_LIMITED, DOC_IS_MISSING };
 enum doc_how { DOC_NOTHING, DOC_FIXES, DOC_INSTEAD };
 
-/* Stands in a command for the running program, which need not be in PATH: whoever shows the command fills it (k_fix()). */
+/* Stands in a command for the running program, which need not be in PATH: whoever shows the command fills it
+ * (k_fix()). */
 #define DOC_PROGRAM "PROGRAM"
 /* DuckDB's library is in no Debian; its npm package carries it. Where it goes a tally with capabilities looks, too. */
 #ifdef __aarch64__
@@ -37,10 +39,10 @@ enum doc_how { DOC_NOTHING, DOC_FIXES, DOC_INSTEAD };
 	"sh -ec 'sudo apt-get install npm; npm pack @duckdb/node-bindings-linux-" DUCKDB_MACHINE "; " \
 	"tar xzf duckdb-*.tgz; sudo install -D package/libduckdb.so /usr/local/lib/libduckdb.so; sudo ldconfig'"
 /*
- * The commands that give the members of a group what is needed, and others nothing: whoever may run a program whose file has
- * capabilities has them, and they read what root reads.  setcap comes last, since a new owner or group takes capabilities
- * away.  Each command includes those before it, since setcap replaces what was there.  A minimal Debian has no setcap, and
- * without it nothing is to be changed.
+ * The commands that give the members of a group what is needed, and others nothing: whoever may run a program whose
+ * file has capabilities has them, and they read what root reads.  setcap comes last, since a new owner or group takes
+ * capabilities away.  Each command includes those before it, since setcap replaces what was there.  A minimal Debian
+ * has no setcap, and without it nothing is to be changed.
  */
 #define FIX_GROUP(capabilities)                                                                                                                                            \
 	"sudo sh -ec 'command -v setcap >/dev/null || apt-get install -y libcap2-bin; groupadd -f perf_users; gpasswd -a $SUDO_USER perf_users; chgrp perf_users \"$0\"; " \

@@ -55,10 +55,9 @@ struct slot {
 
 #define SLOT_WHERE_BYTES 16u /* pid and generation, in front of what is of user memory */
 
-/* A stack id in a key: the kernel's id of the stack in the image's stack map;
- * with STACK_ID_LONG set, the rest is a key of its overflow map; STACK_ID_NONE
- * when the stack could not be taken.  With STACK_ID_DISPATCH the stack begins with the frames that lead from a tracepoint to
- * the program (bpf/cg_stack.c): who shows it leaves them out. */
+/* A stack id in a key: the kernel's id of the stack in the image's stack map; with STACK_ID_LONG set, the rest is a key
+ * of its overflow map; STACK_ID_NONE when the stack could not be taken.  With STACK_ID_DISPATCH the stack begins with
+ * the frames that lead from a tracepoint to the program (bpf/cg_stack.c): who shows it leaves them out. */
 #define STACK_ID_LONG (1ULL << 63)
 #define STACK_ID_DISPATCH (1ULL << 62)
 #define STACK_ID_NONE (~0ULL)

@@ -1,4 +1,5 @@
-/* stability.h: how far an interface may change (attributes(5) of Solaris; DTrace Guide, "Stability"), from the least sure to the surest. */
+/* stability.h: how far an interface may change (attributes(5) of Solaris; DTrace Guide, "Stability"), from the least
+ * sure to the surest. */
 #ifndef TALLY_FACTS_STABILITY_H
 #define TALLY_FACTS_STABILITY_H
 

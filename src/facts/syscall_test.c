@@ -1,4 +1,5 @@
-/* syscall_test.c: names and numbers of system calls, held against the headers of this machine and its kernel's types. */
+/* syscall_test.c: names and numbers of system calls, held against the headers of this machine and its kernel's
+ * types. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +59,8 @@ static int16_t call_last_number(int abi)
 	return last;
 }
 
-/* How many names the header has that the preprocessor shows after that command.  Calls behind the last of ours are of a newer Linux. */
+/* How many names the header has that the preprocessor shows after that command.  Calls behind the last of ours are of a
+ * newer Linux. */
 static uint32_t compare(const char *command, int abi)
 {
 	FILE *f = popen(command, "r");

@@ -1,8 +1,10 @@
 /*
- * gpci_fuzz.c: a hypervisor that answers anything: a reading ends, its records ascend, and the invariants have a verdict.
+ * gpci_fuzz.c: a hypervisor that answers anything: a reading ends, its records ascend, and the invariants have a
+ * verdict.
  *
- * The input: the firmware's level, the request, how the reading starts, then answers: a code, how many of the bytes that follow
- * lie over the block that was asked with, and those.  When it is used up, it starts again once; then there are no records.
+ * The input: the firmware's level, the request, how the reading starts, then answers: a code, how many of the bytes
+ * that follow lie over the block that was asked with, and those.  When it is used up, it starts again once; then there
+ * are no records.
  */
 #include "hv/gpci_guest_int.h"
 

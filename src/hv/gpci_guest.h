@@ -18,8 +18,8 @@ struct gpci_table {
 	struct gpci_values *v; /* by id, ascending */
 	uint64_t ns;           /* when */
 };
-/* index -1: the caller's own; else from there on. 0; -TALLY_EPERM (H_Authority), -TALLY_ENOTSUP (H_Not_Available, H_Function: not
- * on this firmware or machine), -TALLY_EINVAL (no such record), -TALLY_EIO; words name the request. */
+/* index -1: the caller's own; else from there on. 0; -TALLY_EPERM (H_Authority), -TALLY_ENOTSUP (H_Not_Available,
+ * H_Function: not on this firmware or machine), -TALLY_EINVAL (no such record), -TALLY_EIO; words name the request. */
 int gpci_read(struct gpci_table *ret, struct hv_transport *transport, const struct gpci_request *r, int32_t index,
 	      struct err *e);
 /* All records, or where only the asker's own may be read, that one (*own). */

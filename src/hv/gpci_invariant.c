@@ -1,10 +1,10 @@
 /*
  * gpci_invariant.c: what the counters of a POWER machine obey, as far as an asker can see it.
  *
- * An invariant speaks of what records say alone: of one snapshot, or of two.  What an asker cannot know is not held against the
- * platform: counters of deleted partitions are gone, so sums are compared between two snapshots that have the same
- * partitions and owners, and are bounds otherwise; a partition whose counters began anew is another one; entitlements and
- * numbers of virtual processors count where they are the same before and after.
+ * An invariant speaks of what records say alone: of one snapshot, or of two.  What an asker cannot know is not held
+ * against the platform: counters of deleted partitions are gone, so sums are compared between two snapshots that have
+ * the same partitions and owners, and are bounds otherwise; a partition whose counters began anew is another one;
+ * entitlements and numbers of virtual processors count where they are the same before and after.
  *
  * An invariant that lacks a table, an earlier snapshot, or a platform that stood still, is unknown, and says of what.
  */
@@ -207,7 +207,8 @@ static uint32_t shared_processors(const struct gpci_snapshot *s)
 	return n;
 }
 
-/* One partition: capped within entitled, and that grows with its entitlement, but for the window that is being served. */
+/* One partition: capped within entitled, and that grows with its entitlement, but for the window that is being
+ * served. */
 static enum gpci_verdict gpci_invariant_capped_of(const struct view *v, const struct gpci_values *r, uint64_t *shared)
 {
 	const struct gpci_table *t = invariant_now(v, TABLE_PARTITIONS);
@@ -467,8 +468,8 @@ static const struct gpci_values *chip_at(const struct gpci_table *t, uint64_t no
 	return NULL;
 }
 
-/* Both ends of a cable: `there` is what the topology says at link `letter` of chip `a`. Which link of the other chip leads
- * back is what it says of a; of three or more, one that is not told (link C) is left out. */
+/* Both ends of a cable: `there` is what the topology says at link `letter` of chip `a`. Which link of the other chip
+ * leads back is what it says of a; of three or more, one that is not told (link C) is left out. */
 static enum gpci_verdict invariant_cable(const struct view *v, enum snapshot_table which, const struct gpci_values *a,
 					 const struct gpci_values *b, char letter, const char *letters,
 					 const char *prefix, uint64_t back)
@@ -563,7 +564,8 @@ static enum gpci_verdict gpci_invariant_cables_have_two_ends(const struct view *
 
 /* ---- memory controllers ------------------------------------------------------------------------------------ */
 
-/* No text tells how wide they are. These are the models', and nothing else is asked: of a real machine the kernel tells differences alone. */
+/* No text tells how wide they are. These are the models', and nothing else is asked: of a real machine the kernel tells
+ * differences alone. */
 enum { CABLE_BYTES = 8, CONTROLLER_BYTES = 16, FRAME_BYTES = 64, CLOCK = 4, ROUNDING = 256 };
 
 /* Bytes that went over the cables of these letters: each cable has two ends. */
@@ -580,8 +582,8 @@ static uint64_t cables_carried(const struct gpci_table *t, const char *letters)
 	return cycles * CABLE_BYTES / 2;
 }
 
-/* A byte for another chip goes over one cable between nodes at most, and one within a node. Both counts are of whole cycles and
- * frames, cut off once a window. */
+/* A byte for another chip goes over one cable between nodes at most, and one within a node. Both counts are of whole
+ * cycles and frames, cut off once a window. */
 static enum gpci_verdict cables_within_controllers(const struct view *v, enum snapshot_table which, const char *letters)
 {
 	const struct gpci_table *mc = invariant_now(v, TABLE_MC), *was = v->was ? &v->was->all[TABLE_MC] : NULL;
@@ -636,7 +638,8 @@ static enum gpci_verdict gpci_invariant_controllers_serve_the_cables(const struc
 
 /* ---- HPMC, order, paging, views -------------------------------------------------------------------------- */
 
-/* Two collections under one MMCRH: what was counted since, and what is counted, grew alike; none between: nothing did. */
+/* Two collections under one MMCRH: what was counted since, and what is counted, grew alike; none between: nothing
+ * did. */
 static enum gpci_verdict invariant_collected(const struct view *v, const struct gpci_values *r,
 					     const struct gpci_values *then)
 {

@@ -17,15 +17,15 @@
 
 #include "base/base.h"
 
-/* A guest's memory by real address. Ranges are whole: when one byte is no memory, nothing is done. Ask hv_mem_is() and the
- * like: where there is `at`, the three before it may be NULL. */
+/* A guest's memory by real address. Ranges are whole: when one byte is no memory, nothing is done. Ask hv_mem_is() and
+ * the like: where there is `at`, the three before it may be NULL. */
 struct hv_mem {
 	void *arg;
 	bool (*is)(void *arg, uint64_t ra, uint64_t n);          /* all of it is memory; ra + n does not wrap */
 	int (*read)(void *arg, uint64_t ra, void *to, size_t n); /* negative: not all of it is memory */
 	int (*write)(void *arg, uint64_t ra, const void *from, size_t n);
-	/* The bytes themselves, 8-byte aligned, valid until the guest's memory changes; NULL: no such memory. May be NULL
-	 * itself: what needs it is then refused. */
+	/* The bytes themselves, 8-byte aligned, valid until the guest's memory changes; NULL: no such memory. May be
+	 * NULL itself: what needs it is then refused. */
 	void *(*at)(void *arg, uint64_t ra, size_t n);
 };
 

@@ -1,11 +1,10 @@
 /*
  * papr.c: the call.
  *
- * What is input of the block is read once, into a copy of our own; everything is judged by the copy and
- * the answer is made in it, so a guest that changes the block meanwhile fools only
- * itself.  The copy is as long as the records need, whatever size the guest claims.  It is written once: the header, and
- * the records behind it; bytes behind the last record
- * are not touched, and on an error none at all, but for "no such record" and "does not fit", which answer in the
+ * What is input of the block is read once, into a copy of our own; everything is judged by the copy and the answer is
+ * made in it, so a guest that changes the block meanwhile fools only itself.  The copy is as long as the records need,
+ * whatever size the guest claims.  It is written once: the header, and the records behind it; bytes behind the last
+ * record are not touched, and on an error none at all, but for "no such record" and "does not fit", which answer in the
  * header.
  *
  * Order of the checks (papr_gpci.txt, "Semantics"): the block is accessible (H_Privilege); size and contents

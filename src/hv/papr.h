@@ -80,7 +80,8 @@ const struct gpci_request *gpci_request_find(const char *name);
 bool gpci_counts(const struct gpci_request *r); /* its records have a counter */
 /* "shared"; "?": there is none such. */
 const char *gpci_state_name(uint64_t state);
-/* The field that starting_index speaks of at a firmware level, and its place among the rows; NULL: there is one record. */
+/* The field that starting_index speaks of at a firmware level, and its place among the rows; NULL: there is one
+ * record. */
 const struct gpci_field *gpci_id_field(const struct gpci_request *r, uint8_t level, uint32_t *place);
 
 /* of one record, in the order of its field rows */
@@ -103,9 +104,9 @@ struct papr_rights {
 /* "all+expanded", "all,lab", "none": each word adds one. -TALLY_EINVAL names the word. */
 int papr_rights_parse(struct papr_rights *ret, const char *text, struct err *e);
 struct papr_machine_ops {
-	/* The first record with id >= from (of GPCI_BY_VP: (from, secondary)); self: the caller's own, or the one of the
-	 * processor that it runs on. 1, 0: there is none; negative: H_HARDWARE. One call's records must be of one moment:
-	 * begin() and end() stand around them. */
+	/* The first record with id >= from (of GPCI_BY_VP: (from, secondary)); self: the caller's own, or the one of
+	 * the processor that it runs on. 1, 0: there is none; negative: H_HARDWARE. One call's records must be of one
+	 * moment: begin() and end() stand around them. */
 	int (*next)(void *arg, struct papr_caller who, const struct gpci_request *r, bool self, uint64_t from,
 		    uint64_t secondary, struct gpci_values *v);
 	void (*begin)(void *arg);

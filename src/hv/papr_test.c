@@ -303,9 +303,9 @@ static void a_full_block_holds_what_the_sizes_allow(void **state)
 
 /* ---- whole blocks, letter by letter --------------------------------------------------------------------------- */
 
-/* Question and reply as papr_gpci.txt lays them out, typed in by hand: of the own record (5; of the machine 0), and of the
- * processors and chips the one that it has. "..": what was there before. Level 0 is the text alone; at level 6 the header says
- * detail, size and version, too, and 0x10 and 0x40 have Linux's fields. */
+/* Question and reply as papr_gpci.txt lays them out, typed in by hand: of the own record (5; of the machine 0), and of
+ * the processors and chips the one that it has. "..": what was there before. Level 0 is the text alone; at level 6 the
+ * header says detail, size and version, too, and 0x10 and 0x40 have Linux's fields. */
 #define REST "............" /* 0x14 to 0x19, half of what nobody writes */
 static const struct {
 	uint32_t number;
@@ -553,7 +553,8 @@ static void memory_that_vanishes_is_h_privilege_and_mmcrh_stays(void **state)
 	assert_int_equal(m.sets, 0);
 }
 
-/* The guest's other processors write while the call is served: whatever they write, the answer is to what was there first. */
+/* The guest's other processors write while the call is served: whatever they write, the answer is to what was there
+ * first. */
 struct racing {
 	struct guest *guest;
 	uint32_t looks;

@@ -1,10 +1,10 @@
 /*
  * papr_test_int.h: records made by hand, and a machine that says their values.
  *
- * A golden record is text: hexadecimal bytes in the places that papr_gpci.txt gives them (the requests beyond it: Linux's
- * table), reserved ones zero.  Every byte says where it is, 0x10 more than its offset; only the record's id, marked "@@" in
- * its last byte and in the last byte of one counter, tells records from each other.  The values that the machine says
- * stand below, as numbers in the order of the fields.  Neither is made by what is tested.
+ * A golden record is text: hexadecimal bytes in the places that papr_gpci.txt gives them (the requests beyond it:
+ * Linux's table), reserved ones zero.  Every byte says where it is, 0x10 more than its offset; only the record's id,
+ * marked "@@" in its last byte and in the last byte of one counter, tells records from each other.  The values that the
+ * machine says stand below, as numbers in the order of the fields.  Neither is made by what is tested.
  */
 #ifndef TALLY_HV_PAPR_TEST_INT_H
 #define TALLY_HV_PAPR_TEST_INT_H

@@ -109,8 +109,8 @@ struct sun4v_opts {
 };
 int sun4v_open(struct sun4v **ret, const struct sun4v_opts *o); /* -TALLY_ENOMEM, -TALLY_EINVAL */
 void sun4v_close(struct sun4v *s);                              /* no vCPU may be in a call */
-/* -TALLY_EBUSY: too many, or a second guest with `global` (only one may hold it). mem is copied; console and exit may be
- * NULL. */
+/* -TALLY_EBUSY: too many, or a second guest with `global` (only one may hold it). mem is copied; console and exit may
+ * be NULL. */
 struct sun4v_guest_opts {
 	struct sun4v_rights rights;
 	struct hv_mem mem;
@@ -126,7 +126,8 @@ int sun4v_vcpu_open(struct sun4v_vcpu **ret, struct sun4v_guest *g, uint32_t id)
 void sun4v_vcpu_close(struct sun4v_vcpu *v);
 void sun4v_vcpu_reset(struct sun4v_vcpu *v); /* drops the MMU statistics buffer */
 
-/* The trap instruction: o[0..5] are %o0..%o5. False: no trap of ours (o[0] is EBADTRAP then). On an error only o[0] changes. */
+/* The trap instruction: o[0..5] are %o0..%o5. False: no trap of ours (o[0] is EBADTRAP then). On an error only o[0]
+ * changes. */
 bool sun4v_call(struct sun4v_vcpu *v, unsigned trap, uint64_t o[6]);
 /* rd and wr of ASR 0x10 (PCR) and 0x11 (PIC) by privileged code. False: no such register. A write never sets HT. */
 bool sun4v_asr_read(struct sun4v_vcpu *v, uint32_t asr, uint64_t *value);

@@ -31,7 +31,8 @@ int mmustat_start(struct sun4v_client *c, uint32_t vcpu, struct err *e)
 		return err_set(e, TALLY_ENOMEM, "no room in the guest's memory for the buffer of strand %u", vcpu);
 	memset(bytes_at(c, vcpu), 0, MMUSTAT_BYTES);
 	rc = buffer_conf(c, vcpu, c->transport->base + (uint64_t)vcpu * MMUSTAT_BYTES, e);
-	/* After an error nothing is collected, or, with some hypervisors, in the old buffer still: none of it is to be read. */
+	/* After an error nothing is collected, or, with some hypervisors, in the old buffer still: none of it is to be
+	 * read. */
 	c->buffer[vcpu] = rc == 0 ? c->transport->base + (uint64_t)vcpu * MMUSTAT_BYTES : 0;
 	return rc;
 }

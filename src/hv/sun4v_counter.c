@@ -7,7 +7,8 @@
  * counter that is read often enough to wrap once between readings at most is exact: 31 bits of a memory
  * controller are 2^31 events.
  *
- * The class of L2 misses (PERF_CONFIG) is one for a node, so counters of different classes on one node exclude each other.
+ * The class of L2 misses (PERF_CONFIG) is one for a node, so counters of different classes on one node exclude each
+ * other.
  *
  * What was selected before comes back: a counter that closes puts back its half, the last one of a strand its
  * modes too, the last one of a node its class.
@@ -170,8 +171,8 @@ static int counter_program(struct vf_counter *k, struct err *e)
 	return rc;
 }
 
-/* As it was, as far as it may be written; what is not is counted, for whoever closes a counter has no use for an error. k is not
- * in the list. */
+/* As it was, as far as it may be written; what is not is counted, for whoever closes a counter has no use for an error.
+ * k is not in the list. */
 static void counter_unprogram(struct vf_counter *k)
 {
 	bool modes = !k->ask.reg, class = k->classed;

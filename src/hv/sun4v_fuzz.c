@@ -1,6 +1,6 @@
 /*
- * sun4v_fuzz.c: any calls of any guests: nothing crashes, an error touches %o0 only, only memory that was lent is written, and
- * nobody counts hyperprivileged events without the right.
+ * sun4v_fuzz.c: any calls of any guests: nothing crashes, an error touches %o0 only, only memory that was lent is
+ * written, and nobody counts hyperprivileged events without the right.
  *
  * The input is a machine, and then operations of 8 bytes: what, who, and a number that the arguments are made of.
  */

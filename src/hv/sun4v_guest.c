@@ -1,10 +1,10 @@
 /*
  * sun4v_guest.c: registers, asked for by hypercall.
  *
- * Versions are negotiated once: Niagara's group where there is one, else Victoria Falls' at
- * its highest minor.  A machine may have several guests, and a strand belongs to one of them: what needs none in particular is
- * asked on the first that can be had.  A call that says EWOULDBLOCK is repeated, at most SUN4V_TRIES times.  The status of
- * a call becomes words here, with the register's name, so nobody above knows numbers.
+ * Versions are negotiated once: Niagara's group where there is one, else Victoria Falls' at its highest minor.  A
+ * machine may have several guests, and a strand belongs to one of them: what needs none in particular is asked on the
+ * first that can be had.  A call that says EWOULDBLOCK is repeated, at most SUN4V_TRIES times.  The status of a call
+ * becomes words here, with the register's name, so nobody above knows numbers.
  */
 #include "hv/sun4v_guest_int.h"
 

@@ -15,8 +15,8 @@
 struct sun4v_client;
 /* -TALLY_ENOTSUP: the machine has neither API. */
 int sun4v_client_open(struct sun4v_client **ret, struct hv_transport *transport, struct err *e);
-/* Disables MMU statistics; counters are closed before. Returns how much of what this client had set could not be put back, its
- * counters' selections among it. NULL is fine: 0. */
+/* Disables MMU statistics; counters are closed before. Returns how much of what this client had set could not be put
+ * back, its counters' selections among it. NULL is fine: 0. */
 uint32_t sun4v_client_close(struct sun4v_client *c);
 /* The strand that asks what any strand may: the first that is not another guest's. */
 uint32_t sun4v_client_home(const struct sun4v_client *c);
@@ -48,9 +48,9 @@ struct vf_counter_ask {
 	uint8_t class;            /* SPARC, L2 events: PERF_CONFIG 0..3 */
 };
 struct vf_counter;
-/* Takes one of the two counters of the register. -TALLY_EBUSY: both are taken, the strand's other counter counts in other
- * modes, or the node's PERF_CONFIG is another's; -TALLY_EPERM, -TALLY_ENOTSUP: a register that it takes may not, or
- * cannot, be had. */
+/* Takes one of the two counters of the register. -TALLY_EBUSY: both are taken, the strand's other counter counts in
+ * other modes, or the node's PERF_CONFIG is another's; -TALLY_EPERM, -TALLY_ENOTSUP: a register that it takes may not,
+ * or cannot, be had. */
 int vf_counter_open(struct vf_counter **ret, struct sun4v_client *c, const struct vf_counter_ask *a, struct err *e);
 int vf_counter_read(struct vf_counter *k, uint64_t *value, struct err *e); /* since it was opened */
 void vf_counter_close(struct vf_counter *k); /* puts back what was selected; NULL is fine */

@@ -1,4 +1,5 @@
-/* sun4v_guest_test.c: the guest's library over a transport that is a function call, and a machine whose words the test moves. */
+/* sun4v_guest_test.c: the guest's library over a transport that is a function call, and a machine whose words the test
+ * moves. */
 #include "hv/sun4v_guest_int.h"
 #include "hv/sun4v_test_int.h"
 

@@ -1,13 +1,15 @@
 /*
  * sun4v_invariant.c: what the counters of a Victoria Falls machine obey.
  *
- * Each unit has two counters, and an invariant wants more than two events, so a watch has rounds: each selects two events of all units,
- * reads them, lets some time pass and reads them again.  An invariant whose events are all of one round is exact.  The one about classes of
- * misses needs several rounds, since a node counts one class at a time: it is asked where the load is steady.
+ * Each unit has two counters, and an invariant wants more than two events, so a watch has rounds: each selects two
+ * events of all units, reads them, lets some time pass and reads them again.  An invariant whose events are all of one
+ * round is exact.  The one about classes of misses needs several rounds, since a node counts one class at a time: it is
+ * asked where the load is steady.
  *
- * A machine runs while it is read.  So all counters are read twice in a row, at the beginning and at the end of a round: what a
- * counter held at the moment between both passes lies between its two values, and sums of those are intervals.  An equality is
- * broken when the intervals of its sides don't meet.  A model stands still meanwhile, and its intervals are points.
+ * A machine runs while it is read.  So all counters are read twice in a row, at the beginning and at the end of a
+ * round: what a counter held at the moment between both passes lies between its two values, and sums of those are
+ * intervals.  An equality is broken when the intervals of its sides don't meet.  A model stands still meanwhile, and
+ * its intervals are points.
  *
  * An invariant between zeros says nothing: it is unknown, as one that lacks a register or a right is.
  */
@@ -161,7 +163,8 @@ void watched_close(struct watched_all *ps)
 
 /* ---- rounds -------------------------------------------------------------------------------------------------- */
 
-/* Of a port the code of memory data that comes from the port of `node`: its X, Y and Z are the other three in order. 0: none. */
+/* Of a port the code of memory data that comes from the port of `node`: its X, Y and Z are the other three in order. 0:
+ * none. */
 static uint32_t data_code(uint32_t port, uint32_t node)
 {
 	return port == node ? 0 : LPU_MEM + LPU_NEXT_PORT * (node < port ? node : node - 1);
@@ -404,8 +407,8 @@ static uint64_t invariant_magnitude(uint64_t a, uint64_t b)
 }
 
 /*
- * Misses of a node in a round, in as much time as the first round took.  A round lasts as long as its passes take, too: on a machine
- * that goes on meanwhile one may be twice as long as another.
+ * Misses of a node in a round, in as much time as the first round took.  A round lasts as long as its passes take, too:
+ * on a machine that goes on meanwhile one may be twice as long as another.
  */
 static uint64_t misses_in_first(const struct sun4v_watch *w, uint32_t round, struct grown misses)
 {
@@ -414,7 +417,8 @@ static uint64_t misses_in_first(const struct sun4v_watch *w, uint32_t round, str
 	return took ? (uint64_t)((unsigned __int128)misses.hi * w->round[R_ALL].ns / took) : misses.hi;
 }
 
-/* Each in a round of its own: what they differ by themselves is not held against them, nor twice that and five percent. */
+/* Each in a round of its own: what they differ by themselves is not held against them, nor twice that and five
+ * percent. */
 static enum sun4v_verdict vfalls_invariant_classes_sum_to_all(const struct sun4v_watch *w, struct err *e)
 {
 	bool moved = false;
@@ -593,8 +597,8 @@ static enum sun4v_verdict vfalls_invariant_links_carry_what_was_read(const struc
 	return moved ? SUN4V_HOLDS : nothing_moved(e);
 }
 
-/* Each request has one answer of each other node. Those with data come from caches, and memory is not read for them; so it is not
- * for invalidations, which no event of this round tells apart. */
+/* Each request has one answer of each other node. Those with data come from caches, and memory is not read for them; so
+ * it is not for invalidations, which no event of this round tells apart. */
 static enum sun4v_verdict vfalls_invariant_reads_are_misses(const struct sun4v_watch *w, struct err *e)
 {
 	const struct grown read = of_controllers(w, R_ALL_AGAIN, 0), replies = of_hubs(w, R_ALL_AGAIN, 0),
@@ -615,8 +619,8 @@ static enum sun4v_verdict vfalls_invariant_reads_are_misses(const struct sun4v_w
 
 #define STORES_UNDER_WAY 8u /* of a strand: in its buffer, counted before the round, done in it */
 
-/* With links_carry_what_was_read the other side of the same balance: reads lie between what must have been read and what can have
- * been. */
+/* With links_carry_what_was_read the other side of the same balance: reads lie between what must have been read and
+ * what can have been. */
 static enum sun4v_verdict vfalls_invariant_controllers_read_what_missed(const struct sun4v_watch *w, struct err *e)
 {
 	const struct round *r = &w->round[R_ALL_AGAIN];

@@ -61,8 +61,9 @@ struct sun4v_watch_opts {
 	uint64_t (*now)(void *arg); /* nanoseconds of the platform's own time */
 	void *arg;
 };
-/* Takes the readings, and puts back what was selected. What may not be read is no error: invariants that need it are unknown. -TALLY_ENOMEM,
- * -TALLY_ENOTSUP: the machine has none of these counters; -TALLY_EEND, -TALLY_EIO: the platform. */
+/* Takes the readings, and puts back what was selected. What may not be read is no error: invariants that need it are
+ * unknown. -TALLY_ENOMEM, -TALLY_ENOTSUP: the machine has none of these counters; -TALLY_EEND, -TALLY_EIO: the
+ * platform. */
 int sun4v_watch_open(struct sun4v_watch **ret, struct sun4v_client *c, const struct sun4v_watch_opts *o, struct err *e);
 /* One saved buffer: what was collected since it was zero. -TALLY_ENOMEM. */
 int sun4v_watch_saved(struct sun4v_watch **ret, const uint8_t buffer[MMUSTAT_BYTES]);

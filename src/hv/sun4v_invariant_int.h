@@ -78,7 +78,8 @@ struct watched_all {
 /* Opens a counter. 0 also when it may not be counted: then to->has stays false, and *why says why. */
 int watched_add(struct watched_all *ps, struct sun4v_client *c, const struct vf_counter_ask *a, struct grown *to,
 		struct err *e);
-/* Twice at the beginning and twice at the end: whatever happened between the first moment and the last lies in between. */
+/* Twice at the beginning and twice at the end: whatever happened between the first moment and the last lies in
+ * between. */
 int watched_begin(struct watched_all *ps, struct err *e);
 int watched_end(struct watched_all *ps, struct err *e);
 void watched_close(struct watched_all *ps);

@@ -1,12 +1,13 @@
 /*
  * sun4v_invariant_mmustat.c: what MMU statistics obey.
  *
- * Hits are TLB misses that a TSB answered, and a strand's PIC counts all TLB misses, so hits are bounded by them; by how much is the
- * guest's handler's to say, or the model's.  A hit takes time, and a strand has no more of it than there was.
+ * Hits are TLB misses that a TSB answered, and a strand's PIC counts all TLB misses, so hits are bounded by them; by
+ * how much is the guest's handler's to say, or the model's.  A hit takes time, and a strand has no more of it than
+ * there was.
  *
- * Buffers and counters are read twice at the beginning and twice at the end, as in sun4v_invariant.c: the hypervisor goes on adding
- * meanwhile.  Hits and ticks of a slot are two words, so one may be a hit behind the other.  A saved buffer is one reading, of what
- * was collected since it was zero.
+ * Buffers and counters are read twice at the beginning and twice at the end, as in sun4v_invariant.c: the hypervisor
+ * goes on adding meanwhile.  Hits and ticks of a slot are two words, so one may be a hit behind the other.  A saved
+ * buffer is one reading, of what was collected since it was zero.
  */
 #include "hv/sun4v_invariant_int.h"
 

@@ -1,8 +1,9 @@
 /*
  * sun4v_oracle_test.c: what the genuine OpenSPARC T1 hypervisor was seen to answer, call by call.
  *
- * The rows were observed on a debug build of it in an emulator, with a guest whose memory is 2 GB at 0x80000000.  Profile `opensparc`
- * gives the same in all of %o0 to %o5; profile `spec` differs in the rows that say so, and in no other.
+ * The rows were observed on a debug build of it in an emulator, with a guest whose memory is 2 GB at 0x80000000. 
+ * Profile `opensparc` gives the same in all of %o0 to %o5; profile `spec` differs in the rows that say so, and in no
+ * other.
  */
 #include "hv/sun4v_test_int.h"
 
@@ -357,8 +358,8 @@ static void random_calls(const char *machine, uint32_t rights, uint64_t *rng, ui
 	rig_close(&genuine);
 }
 
-/* Any calls, with any rights: where the profiles answer differently it is one of the documented differences, and each of
- * them is seen. */
+/* Any calls, with any rights: where the profiles answer differently it is one of the documented differences, and each
+ * of them is seen. */
 static void beyond_the_documented_the_profiles_are_one(void **state)
 {
 	uint64_t rng = 88172645463325252ull, seen[DOCUMENTED] = { 0 };

@@ -1,6 +1,6 @@
 /*
- * sun4v_perf_test.c: who may read and write which of the 90 registers: all registers on all machines, with all versions,
- * rights and profiles; bits; order of errors; busy hubs.
+ * sun4v_perf_test.c: who may read and write which of the 90 registers: all registers on all machines, with all
+ * versions, rights and profiles; bits; order of errors; busy hubs.
  *
  * What is expected is written down a second time here, from vf_perf_api.txt alone.
  */
@@ -83,7 +83,8 @@ static void check_set(struct rig *r, struct ask *a, uint64_t value)
 		assert_int_equal(*word(r, a->reg), want == HV_EOK ? value & vf_regs[a->reg].mask : was);
 }
 
-/* A busy hub changes the answer of a call that would have gone through to it, and no other; none of them does anything. */
+/* A busy hub changes the answer of a call that would have gone through to it, and no other; none of them does
+ * anything. */
 static void check_busy(struct rig *r, struct ask *a)
 {
 	const uint64_t was = a->reg < VF_REGS ? *word(r, a->reg) : 0;

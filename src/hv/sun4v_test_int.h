@@ -1,6 +1,6 @@
 /*
- * sun4v_test_int.h: a machine of plain words behind a service, for tests: what is written is what is read, and every access
- * is counted, so that "nothing was done" can be seen.
+ * sun4v_test_int.h: a machine of plain words behind a service, for tests: what is written is what is read, and every
+ * access is counted, so that "nothing was done" can be seen.
  */
 #ifndef TALLY_HV_SUN4V_TEST_INT_H
 #define TALLY_HV_SUN4V_TEST_INT_H

@@ -29,14 +29,15 @@ struct hv_transport {
 };
 struct hv_transport_ops {
 	const char *what; /* "the batoka model", "unix:/run/x": for messages */
-	/* o[0..5] as sun4v_call(). 0; -TALLY_EPERM, -TALLY_EBUSY: that strand is kept for, or is, another guest's; -TALLY_ESTATE:
-	 * it is offline; -TALLY_EEND: the platform is gone; -TALLY_EIO. NULL: no such machine. */
+	/* o[0..5] as sun4v_call(). 0; -TALLY_EPERM, -TALLY_EBUSY: that strand is kept for, or is, another guest's;
+	 * -TALLY_ESTATE: it is offline; -TALLY_EEND: the platform is gone; -TALLY_EIO. NULL: no such machine. */
 	int (*sun4v)(void *arg, uint32_t vcpu, unsigned trap, uint64_t o[6], struct err *e);
 	int (*asr)(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t *value, struct err *e);
-	/* MMU statistics that are in no memory of ours: all of a strand's, as they are now, collecting or not. -TALLY_ESTATE: there is
-	 * no such strand at the moment. NULL: they are in the buffers that were given. */
+	/* MMU statistics that are in no memory of ours: all of a strand's, as they are now, collecting or not.
+	 * -TALLY_ESTATE: there is no such strand at the moment. NULL: they are in the buffers that were given. */
 	int (*mmustat)(void *arg, uint32_t vcpu, uint8_t to[MMUSTAT_BYTES], struct err *e);
-	/* TLB misses so far that no TSB answered, of all strands: a guest's handler counts them, if anybody does. NULL: nothing tells. */
+	/* TLB misses so far that no TSB answered, of all strands: a guest's handler counts them, if anybody does. NULL:
+	 * nothing tells. */
 	uint64_t (*tsb_missed)(void *arg);
 	/* r[0..2] as papr_ask(). */
 	int (*papr)(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e);

@@ -6,8 +6,9 @@
 
 #include "hv/sun4v.h"
 
-/* Readable and writable bits by class. Reserved ones read as zero: no source says what they are. The two 31-bit counters
- * of a memory controller leave bits 63 and 31. Bits 63 and 62 of the PCR (HOLDOV) can be written, and read as zero. */
+/* Readable and writable bits by class. Reserved ones read as zero: no source says what they are. The two 31-bit
+ * counters of a memory controller leave bits 63 and 31. Bits 63 and 62 of the PCR (HOLDOV) can be written, and read as
+ * zero. */
 #define MASK_VF_SPARC_PCR 0xc0000000ffffffffu
 #define MASK_VF_L2_CR 0x3u
 #define MASK_VF_MCU_PCR 0xffu

@@ -2,9 +2,9 @@
  * btf.c: the kernel's own description of its types (Documentation/bpf/btf.rst), read in place.
  *
  * libbpf copies the five megabytes and looks at each of a hundred thousand types; a script that names one should not
- * pay for that.  Here the file stays where it is, and one walk notes where each type begins: that is what a number means.
- * The walk goes only as far as somebody asks: what scripts name mostly stands near the front, and a walk to the end takes a millisecond.
- * What a type's bytes say is taken from libbpf's btf.h.
+ * pay for that.  Here the file stays where it is, and one walk notes where each type begins: that is what a number
+ * means. The walk goes only as far as somebody asks: what scripts name mostly stands near the front, and a walk to the
+ * end takes a millisecond. What a type's bytes say is taken from libbpf's btf.h.
  *
  * The kernel wrote it; but a length is held against the end of the file before it is followed.
  */
@@ -39,8 +39,8 @@ static struct btf_numbers *btf_numbers_new(uint32_t type_len)
 	return mem_alloc(sizeof(struct btf_numbers) + (type_len / sizeof(struct btf_type) + 1) * sizeof(uint32_t));
 }
 
-/* Notes where the next type begins, and hands it over; at the first that isn't whole, or of a kind that nobody here knows, the
- * numbers end: NULL. */
+/* Notes where the next type begins, and hands it over; at the first that isn't whole, or of a kind that nobody here
+ * knows, the numbers end: NULL. */
 static const struct btf_type *btf_number_next(const struct k_btf *b)
 {
 	struct btf_numbers *all = b->numbers;

@@ -42,8 +42,8 @@ uint32_t k_btf_find_kind(const struct k_btf *b, const char *name, uint8_t kind);
 int k_types_of_module(struct k_types *t, const char *module);
 const struct k_btf *k_types_btf(const struct k_types *t, uint32_t i); /* of those that are open; NULL: there is none */
 const char *k_types_module_name(const struct k_types *t, uint32_t i); /* lives as long as t */
-/* Opens the BTF of each module whose name matches the glob, the kernel proper first; each gets its number. Negative answers of each
- * end it. -TALLY_ENOTSUP: this kernel tells no types. */
+/* Opens the BTF of each module whose name matches the glob, the kernel proper first; each gets its number. Negative
+ * answers of each end it. -TALLY_ENOTSUP: this kernel tells no types. */
 int k_types_modules(struct k_types *t, const char *glob, int (*each)(void *arg, uint32_t i, const char *module),
 		    void *arg);
 /* What struct d_ktypes calls that type of BTF i. */

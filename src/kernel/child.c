@@ -147,7 +147,8 @@ static int pipes_open(int go[2], int err[2], struct err *e)
 	return run_file_refused("making a pipe", no, e);
 }
 
-/* Nothing is traced before the child has made its preparations: probes would count them.  One that died meanwhile is told by its status. */
+/* Nothing is traced before the child has made its preparations: probes would count them.  One that died meanwhile is
+ * told by its status. */
 static void child_wait_until_ready(struct k_child *c)
 {
 	int ready;

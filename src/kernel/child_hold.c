@@ -1,16 +1,16 @@
 /*
  * child_hold.c: the command of -c, held where its own code begins (-x evaltime).
  *
- * A child that waits before its exec is traced with its dynamic loader.  Who wants the program alone has it run to a place
- * behind, before anything is armed: it is traced by ptrace(2) from its exec to that place, stands still there, and goes on
- * when it is released.
+ * A child that waits before its exec is traced with its dynamic loader.  Who wants the program alone has it run to a
+ * place behind, before anything is armed: it is traced by ptrace(2) from its exec to that place, stands still there,
+ * and goes on when it is released.
  *
- * The entry point is what the kernel told the program (AT_ENTRY): the loader jumps there when it is done, and constructors
- * of the program are still to come.  main() has no name in a stripped program.  But the code at the entry point is the C
- * library's, and it calls one function with main's address as first argument.  So the child goes in single steps until a
- * call whose first argument leads into the executable mapping of the entry point; a breakpoint there is met when the
- * constructors have run.  A program whose entry code makes no such call is held where the steps ended: its own
- * code has begun.
+ * The entry point is what the kernel told the program (AT_ENTRY): the loader jumps there when it is done, and
+ * constructors of the program are still to come.  main() has no name in a stripped program.  But the code at the entry
+ * point is the C library's, and it calls one function with main's address as first argument.  So the child goes in
+ * single steps until a call whose first argument leads into the executable mapping of the entry point; a breakpoint
+ * there is met when the constructors have run.  A program whose entry code makes no such call is held where the steps
+ * ended: its own code has begun.
  *
  * Signals that come meanwhile are handed on.  If we die, the kernel kills a child that is held (PTRACE_O_EXITKILL).
  * Thread rule: ptrace(2) takes orders from the thread only that began, so one thread holds and releases.

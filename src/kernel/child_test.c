@@ -229,8 +229,9 @@ static void child_is_waited_for_until_it_ends_or_a_time_or_a_stop(void **state)
 	k_child_kill(&c);
 }
 
-/* One is released, one held and released, one is held. The command says that it runs, and then for a minute nothing: the end of its pipe is its end. It has nothing else of ours, so one
- * that is not killed is not waited for by whoever reads what this test prints. */
+/* One is released, one held and released, one is held. The command says that it runs, and then for a minute nothing:
+ * the end of its pipe is its end. It has nothing else of ours, so one that is not killed is not waited for by whoever
+ * reads what this test prints. */
 static void command_ends_when_its_tracer_is_killed(void **state)
 {
 	(void)state;

@@ -31,17 +31,18 @@ int k_counter_enable(struct k_counter *c, bool on, struct err *e);
 /* How many slots there are, and the CPU of one: -1: all. */
 uint32_t k_counter_slots(const struct k_counter *c);
 int k_counter_cpu(const struct k_counter *c, uint32_t slot);
-/* Whole CPUs: takes notice of who is online (bit per CPU). One that went counts no more, and what it came to stays; one that
- * came is counted from now on, in its own slot if it was here before, else in a new one behind the others. What counts a
- * whole device is left alone, for the kernel moves it to another CPU. Fails as k_counter_open(): newcomers may be missing. */
+/* Whole CPUs: takes notice of who is online (bit per CPU). One that went counts no more, and what it came to stays; one
+ * that came is counted from now on, in its own slot if it was here before, else in a new one behind the others. What
+ * counts a whole device is left alone, for the kernel moves it to another CPU. Fails as k_counter_open(): newcomers may
+ * be missing. */
 int k_counter_follow(struct k_counter *c, const struct k_event *ev, uint32_t n, const struct k_target *t,
 		     const uint64_t *online, struct err *e);
 bool k_counter_has(const struct k_counter *c, int cpu); /* whether anything was ever counted on that CPU */
 /* A CPU that, as the last reading found, had gone offline and come back meanwhile, so that it counts no more until
  * k_counter_follow(); -1: none. */
 int k_counter_lapsed(const struct k_counter *c);
-/* What was counted since it was opened, by slot. -TALLY_EBUSY: a pinned event has no counter; the words say on which CPU,
- * and whether the NMI watchdog has one; slots that this concerns stay as they are. */
+/* What was counted since it was opened, by slot. -TALLY_EBUSY: a pinned event has no counter; the words say on which
+ * CPU, and whether the NMI watchdog has one; slots that this concerns stay as they are. */
 int k_counter_read(struct k_counter *c, struct k_count *slot, struct err *e);
 
 /* The threads of a process now. -TALLY_EEND: there is none. Array from mem_alloc. */

@@ -1,8 +1,8 @@
 /*
  * counter.c: perf events that programs read, as counter() and vcounter() do.
  *
- * Such an event is opened on every CPU and put into the map through which programs find that of their own.  It counts from then
- * on until the run is closed.  One that takes a counter of the CPU is pinned: it counts always, or the run is
+ * Such an event is opened on every CPU and put into the map through which programs find that of their own.  It counts
+ * from then on until the run is closed.  One that takes a counter of the CPU is pinned: it counts always, or the run is
  * refused.  Where a CPU has none, a program's reading fails.
  */
 #include <bpf/bpf.h>

@@ -1,11 +1,12 @@
 /*
  * dispatch.c: which of the kernel's functions lead from a tracepoint to its programs.
  *
- * Programs leave them out of stacks (bpf/cg_stack.c), so they must know where each begins and ends.  The kernel's list of symbols has
- * addresses but no sizes: a function ends where the next one begins.  Functions of this kind stand together in the
- * kernel, so many of them are one range.
+ * Programs leave them out of stacks (bpf/cg_stack.c), so they must know where each begins and ends.  The kernel's list
+ * of symbols has addresses but no sizes: a function ends where the next one begins.  Functions of this kind stand
+ * together in the kernel, so many of them are one range.
  *
- * Where the addresses are hidden, or are more than the table has room for, the table stays without them, and stacks begin with those functions.
+ * Where the addresses are hidden, or are more than the table has room for, the table stays without them, and stacks
+ * begin with those functions.
  */
 #include <ctype.h>
 #include <stdlib.h>

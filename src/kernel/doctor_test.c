@@ -1,4 +1,5 @@
-/* doctor_test.c: what is concluded from each answer of a trial and each file; and that trying for real leaves nothing. */
+/* doctor_test.c: what is concluded from each answer of a trial and each file; and that trying for real leaves
+ * nothing. */
 #include <dirent.h>
 #include <errno.h>
 #include <linux/capability.h>

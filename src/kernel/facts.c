@@ -96,7 +96,8 @@ static bool module_same(const char *a, size_t n, const char *b)
 	return !b[n];
 }
 
-/* sysfs shows a module that is built in only if it has parameters; its package lists all, "kernel/fs/ext4/ext4.ko" a line. */
+/* sysfs shows a module that is built in only if it has parameters; its package lists all, "kernel/fs/ext4/ext4.ko" a
+ * line. */
 static bool module_is_builtin(const char *name)
 {
 	char path[sizeof(((struct utsname *)0)->release) + 64], line[512];

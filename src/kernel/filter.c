@@ -1,8 +1,8 @@
 /*
  * filter.c: a text through another program, as `cpp <in >out` does it.
  *
- * Both pipes are served in one loop, so neither end can wait for the other.  What the program says on its standard error
- * is the user's.  As with the command of -c, a user's program gets none of our capabilities.
+ * Both pipes are served in one loop, so neither end can wait for the other.  What the program says on its standard
+ * error is the user's.  As with the command of -c, a user's program gets none of our capabilities.
  */
 #include <errno.h>
 #include <fcntl.h>

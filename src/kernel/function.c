@@ -1,13 +1,14 @@
 /*
  * function.c: which functions the kernel has, and how their beginnings and ends are probed.
  *
- * The kernel's types have a prototype for each function.  Where the kernel can patch a function's first instruction into a call of a
- * program, fentry and fexit programs get its arguments and its result; else a kprobe, a breakpoint or a call of the function
- * tracer, gives them the registers.  Neither is there in every kernel, and none says so before it is tried: so a trial is made of a function that
- * is there for such tests and does nothing.
+ * The kernel's types have a prototype for each function.  Where the kernel can patch a function's first instruction
+ * into a call of a program, fentry and fexit programs get its arguments and its result; else a kprobe, a breakpoint or
+ * a call of the function tracer, gives them the registers.  Neither is there in every kernel, and none says so before
+ * it is tried: so a trial is made of a function that is there for such tests and does nothing.
  *
- * What a program needs while it runs can't be probed: the probe would fire within itself.  The kernel refuses much of that, and leaves
- * out firings of a program within itself; but other programs' work must not be lost to those either, so such functions are no probes.
+ * What a program needs while it runs can't be probed: the probe would fire within itself.  The kernel refuses much of
+ * that, and leaves out firings of a program within itself; but other programs' work must not be lost to those either,
+ * so such functions are no probes.
  */
 #include <bpf/btf.h>
 #include <errno.h>

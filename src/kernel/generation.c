@@ -2,10 +2,11 @@
  * generation.c: when addresses of a process may change their meaning.
  *
  * The kernel tells of mappings that come, not of those that go, and a firing has no time to ask what its address
- * belongs to.  But an address changes its meaning only after something executable was unmapped, and then
- * mm->exec_vm has fallen, or has grown by less than was mapped.  So five small programs keep, for each address space,
- * a *generation*: the time of its last such loss.  A firing reads it where the space has its place (bpf.h, struct img_space) and
- * hands it over beside the address; within one generation an address has one meaning, and which one follows from the mappings that task.c tells of.
+ * belongs to.  But an address changes its meaning only after something executable was unmapped, and then mm->exec_vm
+ * has fallen, or has grown by less than was mapped.  So five small programs keep, for each address space, a
+ * *generation*: the time of its last such loss.  A firing reads it where the space has its place (bpf.h, struct
+ * img_space) and hands it over beside the address; within one generation an address has one meaning, and which one
+ * follows from the mappings that task.c tells of.
  *
  *	mmap_lock_acquire_returned   remembers exec_vm of a space that is not known yet, before it changes
  *	mmap_lock_released           compares: less than before begins a generation, which is told in task.c's rings
@@ -17,27 +18,30 @@
  *
  * A mapping in the place of another of its size leaves exec_vm as it was, so the system call is looked at as well: an
  * mmap() of executable pages after which there are not so many more.  Pages that may be written as well are not in
- * exec_vm at all.  So a space that may have had such pages since its exec begins a generation with each mmap() of executable pages.
- * And mprotect() changes no address's meaning: a compiler that makes its code writable and executable in turn begins no
- * generation.  But the code that it takes out of exec_vm may be unmapped later, which changes nothing there.  So the addresses are
- * remembered, from the lowest to the highest, and what unmaps or covers one of them begins a generation.  So are those of pages that are
- * mapped to be written and executed, and where mremap() moves any of these to.
+ * exec_vm at all.  So a space that may have had such pages since its exec begins a generation with each mmap() of
+ * executable pages. And mprotect() changes no address's meaning: a compiler that makes its code writable and executable
+ * in turn begins no generation.  But the code that it takes out of exec_vm may be unmapped later, which changes nothing
+ * there.  So the addresses are remembered, from the lowest to the highest, and what unmaps or covers one of them begins
+ * a generation.  So are those of pages that are mapped to be written and executed, and where mremap() moves any of
+ * these to.
  *
- * mremap() changes exec_vm only where it moves code over other code, and which pages are moved only user space knows.  Its arguments are told,
- * also when the move fails later, and one to a given place begins a generation.  Where the place is not among them, the kernel chose it, and
- * nobody says which.
+ * mremap() changes exec_vm only where it moves code over other code, and which pages are moved only user space knows. 
+ * Its arguments are told, also when the move fails later, and one to a given place begins a generation.  Where the
+ * place is not among them, the kernel chose it, and nobody says which.
  *
- * clone() and vfork() can make a process that has its parent's space, not a copy.  That is told as well, and the space begins a generation as its
- * firings now have a new process id, too.  As the parent's threads go on meanwhile, nothing else of the space is changed, and a
- * generation that one of them begins at the same time stands.
+ * clone() and vfork() can make a process that has its parent's space, not a copy.  That is told as well, and the space
+ * begins a generation as its firings now have a new process id, too.  As the parent's threads go on meanwhile, nothing
+ * else of the space is changed, and a generation that one of them begins at the same time stands.
  *
- * Where somebody asks for names of data, munmap() and brk() are told with their places as well: for what no exec_vm counts there are no
- * generations, but a time from which on nothing lies there.
+ * Where somebody asks for names of data, munmap() and brk() are told with their places as well: for what no exec_vm
+ * counts there are no generations, but a time from which on nothing lies there.
  *
- * All that needs the call's registers, whose names are known for x86-64 and arm64; elsewhere a mapping over another and a move are not noticed.
+ * All that needs the call's registers, whose names are known for x86-64 and arm64; elsewhere a mapping over another and
+ * a move are not noticed.
  *
- * To load and attach them takes as long as to make the script's other maps and load its programs, so a thread does it meanwhile.  Nothing is shared with the
- * thread but descriptors of maps; whoever wants to know what came of it, joins it first.
+ * To load and attach them takes as long as to make the script's other maps and load its programs, so a thread does it
+ * meanwhile.  Nothing is shared with the thread but descriptors of maps; whoever wants to know what came of it, joins
+ * it first.
  *
  * The arguments of the lock's tracepoints changed between kernels: `mm` is the first, `write` the first _Bool.
  * Without kernel types or one of the tracepoints nothing is watched, and every generation is 0.
@@ -170,8 +174,9 @@ static void code_place(struct code *c, const struct facts *f)
 	    I_LD64_HI(0), I_ALU_REG(ADD, R2, R3));
 }
 
-/* A place that is free becomes that of the space at AT_KEY, which must be known by now: of one that there is no room for, nobody would learn
- * that its generations are missing. Where R2 is its own after that, `own` instructions follow. */
+/* A place that is free becomes that of the space at AT_KEY, which must be known by now: of one that there is no room
+ * for, nobody would learn that its generations are missing. Where R2 is its own after that, `own` instructions
+ * follow. */
 static void code_take_place(struct code *c, const struct facts *f, int16_t own)
 {
 	code_place(c, f);
@@ -282,8 +287,9 @@ static void code_uncount_moved(struct code *c)
 		code_land(c, apart[i]);
 }
 
-/* Behind the beginning of a generation: an mmap() that began it may have made pages that may be written and executed. Of memory without a file
- * only what has a given place is remembered: a compiler's would make each munmap() of its process begin a generation. */
+/* Behind the beginning of a generation: an mmap() that began it may have made pages that may be written and executed.
+ * Of memory without a file only what has a given place is remembered: a compiler's would make each munmap() of its
+ * process begin a generation. */
 static void code_uncount_mapped(struct code *c, const struct facts *f)
 {
 	uint32_t fixed;
@@ -305,8 +311,8 @@ static void code_uncount_mapped(struct code *c, const struct facts *f)
 	code_uncount(c);
 }
 
-/* What the mmap() or mprotect() in R0 asks for: pages that may be written and executed are noted, and mprotect() ends here if no executable
- * page went. R0 stays, R1 and R2 change; AT_READ = the rights that are asked for. */
+/* What the mmap() or mprotect() in R0 asks for: pages that may be written and executed are noted, and mprotect() ends
+ * here if no executable page went. R0 stays, R1 and R2 change; AT_READ = the rights that are asked for. */
 static void code_take_request(struct code *c, const struct facts *f)
 {
 	const int pages = offsetof(struct img_generation, exec_pages), plain = offsetof(struct img_generation, plain);
@@ -447,8 +453,8 @@ static void on_lock_released(struct code *c, const struct facts *f)
 		code_uncount_mapped(c, f);
 }
 
-/* The space in AT_KEY and R7 begins its first generation, with what is in AT_FROM and AT_TO; plain: it has no pages that may be written
- * and executed. */
+/* The space in AT_KEY and R7 begins its first generation, with what is in AT_FROM and AT_TO; plain: it has no pages
+ * that may be written and executed. */
 static void code_first(struct code *c, const struct facts *f, bool plain, int flags)
 {
 	uint32_t kept;
@@ -601,8 +607,9 @@ static int watcher_load(const struct watcher *w, const struct facts *f)
 			     (const struct bpf_insn *)(const void *)c.ins, c.n, NULL);
 }
 
-/* Programs at their tracepoints: descriptors that hold both. When a program has just left a tracepoint, the kernel lets no other one come to any
- * before a grace period has passed, which may take 10 ms: so all that can be done before is done before. */
+/* Programs at their tracepoints: descriptors that hold both. When a program has just left a tracepoint, the kernel lets
+ * no other one come to any before a grace period has passed, which may take 10 ms: so all that can be done before is
+ * done before. */
 static bool watchers_attach(int link[COUNT(watchers)], const struct facts *f)
 {
 	int prog[COUNT(watchers)];

@@ -1,9 +1,9 @@
 /*
  * guard.c: a forked process undoes changes (settings of a device, a mount) after this process was killed.
  *
- * The guard waits at a pipe whose other end only this process has.  End of file means that this process is gone, whatever ended
- * it; then the guard undoes the changes.  After a normal end this process kills the guard before it closes the pipe, so there is no
- * message that could get lost.
+ * The guard waits at a pipe whose other end only this process has.  End of file means that this process is gone,
+ * whatever ended it; then the guard undoes the changes.  After a normal end this process kills the guard before it
+ * closes the pipe, so there is no message that could get lost.
  *
  * The guard has its own session and ignores the signals that end a session from its first moment.  So a signal that a
  * terminal or a shutdown sends to all reaches only the guarded process, and the guard is there to undo its changes.

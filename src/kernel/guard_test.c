@@ -86,8 +86,8 @@ static void die_with_the_whole_group(struct life *l)
 	_exit(5);
 }
 
-/* Only the one who started the guard counts, not another child of his, which has his descriptors while it starts. Nor does the
- * kernel end that one with him, as it ends a command that k_child_start() began. */
+/* Only the one who started the guard counts, not another child of his, which has his descriptors while it starts. Nor
+ * does the kernel end that one with him, as it ends a command that k_child_start() began. */
 static void exec_and_die(struct life *l)
 {
 	int pid = fork();

@@ -1,14 +1,14 @@
 /*
  * hold.c: processes that are held where they load libraries.
  *
- * Whoever probes a library that a process loads has to see the file before the process runs its code.  A dynamic loader calls an empty
- * function when it has changed what is mapped, for debuggers to have a breakpoint there, and before it runs any code of a
- * library.  A program of ours at that place stops the process (SIGSTOP) and tells which it was; user space looks at the mappings, arms what is
- * new, and has the process go on (SIGCONT).
+ * Whoever probes a library that a process loads has to see the file before the process runs its code.  A dynamic loader
+ * calls an empty function when it has changed what is mapped, for debuggers to have a breakpoint there, and before it
+ * runs any code of a library.  A program of ours at that place stops the process (SIGSTOP) and tells which it was; user
+ * space looks at the mappings, arms what is new, and has the process go on (SIGCONT).
  *
- * The signal is raised before its message can be read: a SIGCONT takes back a stop that has not been carried out yet, so in that order no
- * process stays stopped.  A guard process has all go on that are held when we are killed.  It knows of them by the list in
- * memory that both share, and by the messages that nobody has read.
+ * The signal is raised before its message can be read: a SIGCONT takes back a stop that has not been carried out yet,
+ * so in that order no process stays stopped.  A guard process has all go on that are held when we are killed.  It knows
+ * of them by the list in memory that both share, and by the messages that nobody has read.
  *
  * The process's parent learns of the stop, as of any.  A process with more than one thread stops with all of them.
  */

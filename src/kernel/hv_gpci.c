@@ -10,9 +10,10 @@
  *	.../interface/collect_privileged, ga, expanded, lab      "1": the capabilities, request 0x40
  *	.../interface/processor_config, ...    from POWER10 on, five requests whole: their records as hexadecimal digits in lines
  *
- * (Documentation/ABI/testing/sysfs-bus-event_source-devices-hv_gpci.)  So an asker's call is answered as a hypervisor would, out
- * of these: capabilities and topology are read at each call; what has counters is hv_gpci_count.c; all else is H_Not_Available.
- * A file belongs to the kernel, but its records are the firmware's: cut ones and wild sizes are refused.
+ * (Documentation/ABI/testing/sysfs-bus-event_source-devices-hv_gpci.)  So an asker's call is answered as a hypervisor
+ * would, out of these: capabilities and topology are read at each call; what has counters is hv_gpci_count.c; all else
+ * is H_Not_Available. A file belongs to the kernel, but its records are the firmware's: cut ones and wild sizes are
+ * refused.
  *
  * Thread rule: a transport belongs to one thread.
  */

@@ -28,11 +28,11 @@ struct k_gpci_perf {
 	int (*read)(void *arg, int fd, uint64_t *ret);
 	void (*close)(void *arg, int fd);
 };
-/* A line that answers 0xF080 with what the kernel tells: the capabilities and, from POWER10 on, the topology from its files;
- * counters of the requests that it lists events of, from the first time they are asked for on (l->relative). Which records
- * there are is known from the topology; without it (POWER9 and older) a counter's record is -TALLY_ESTATE, with words; what the
- * kernel does not pass on is H_Not_Available. Opens nothing yet. sysfs and perf (NULL: the kernel's) are copied. Errors as
- * k_gpci_about(). */
+/* A line that answers 0xF080 with what the kernel tells: the capabilities and, from POWER10 on, the topology from its
+ * files; counters of the requests that it lists events of, from the first time they are asked for on (l->relative).
+ * Which records there are is known from the topology; without it (POWER9 and older) a counter's record is
+ * -TALLY_ESTATE, with words; what the kernel does not pass on is H_Not_Available. Opens nothing yet. sysfs and perf
+ * (NULL: the kernel's) are copied. Errors as k_gpci_about(). */
 int k_gpci_line(struct hv_transport *ret, const char *sysfs, const struct k_gpci_perf *perf, struct err *e);
 
 #endif

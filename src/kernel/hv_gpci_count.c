@@ -1,10 +1,11 @@
 /*
  * hv_gpci_count.c: records whose counters are perf events.
  *
- * perf counts an event of the PMU as the difference of two calls: what a counter was when its event was opened
- * is never told.  So each field of each record is an event that is opened when it is first asked for and stays open, and a
- * record here counts from then on.  Which records there are, and what in them is no counter, is taken from the topology: a
- * processor's from processor_config, partitions from the affinity by partition, chips from the bus topology.
+ * perf counts an event of the PMU as the difference of two calls: what a counter was when its event was opened is never
+ * told.  So each field of each record is an event that is opened when it is first asked for and stays open, and a
+ * record here counts from then on.  Which records there are, and what in them is no counter, is taken from the
+ * topology: a processor's from processor_config, partitions from the affinity by partition, chips from the bus
+ * topology.
  *
  * A call that fails inside the driver reads as 0, so that the event jumps back by all it ever was, and forth again
  * with the next call (hv-gpci.c, h_gpci_get_value); what goes back stays here as it was.

@@ -40,11 +40,11 @@ struct gpci_bytes {
 	struct buf b;
 	struct gpci_reply all;
 };
-/* All records of a topology request. *code: H_SUCCESS, H_AUTHORITY, H_NOT_AVAILABLE (it is none, or the kernel does not show
- * it). -TALLY_ENOTSUP (too many for the kernel), -TALLY_ECORRUPT, -TALLY_EIO, -TALLY_ENOMEM. */
+/* All records of a topology request. *code: H_SUCCESS, H_AUTHORITY, H_NOT_AVAILABLE (it is none, or the kernel does not
+ * show it). -TALLY_ENOTSUP (too many for the kernel), -TALLY_ECORRUPT, -TALLY_EIO, -TALLY_ENOMEM. */
 int gpci_topology(struct gpci_pmu *g, uint32_t number, struct gpci_bytes *ret, int64_t *code, struct err *e);
-/* Of a request with counters: those from index on, or the own one (-1). *code as above. -TALLY_ESTATE: which records there
- * are is not known; -TALLY_EPERM: perf refuses; -TALLY_EIO, -TALLY_ENOMEM. */
+/* Of a request with counters: those from index on, or the own one (-1). *code as above. -TALLY_ESTATE: which records
+ * there are is not known; -TALLY_EPERM: perf refuses; -TALLY_EIO, -TALLY_ENOMEM. */
 int gpci_counted(struct gpci_pmu *g, const struct gpci_request *r, int32_t index, struct gpci_bytes *ret, int64_t *code,
 		 struct err *e);
 void gpci_counters_close(struct gpci_pmu *g);

@@ -1,6 +1,6 @@
 /*
- * hv_gpci_test.c: the kernel's hv_gpci PMU: files that the genuine driver wrote (test/sysfs/power, of POWER10 in a guest), files
- * that nobody should believe, and events of a kernel of the test's own.
+ * hv_gpci_test.c: the kernel's hv_gpci PMU: files that the genuine driver wrote (test/sysfs/power, of POWER10 in a
+ * guest), files that nobody should believe, and events of a kernel of the test's own.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -87,8 +87,8 @@ int k_attach(struct k_run *k, uint32_t prog, const struct k_event *ev, struct er
 int k_count(struct k_run *k, uint32_t map, const struct k_event *ev, struct err *e);
 /* And it is counted for each thread, if the image has vcounter() or vtimestamp: after all k_count(). */
 int k_count_threads(struct k_run *k, struct err *e);
-/* Program `prog` runs at each firing of that raw tracepoint, or when that function is called or returns, as the image says; from
- * k_enable() on. The name is borrowed. */
+/* Program `prog` runs at each firing of that raw tracepoint, or when that function is called or returns, as the image
+ * says; from k_enable() on. The name is borrowed. */
 int k_attach_point(struct k_run *k, uint32_t prog, const char *name, struct err *e);
 /* Places in a file of code, at which programs run when one process comes there. */
 struct k_place {
@@ -111,13 +111,15 @@ int k_attach_places(struct k_run *k, uint32_t prog, const struct k_places *p, st
 int k_enable_places(struct k_run *k, struct err *e); /* those that came since k_enable() */
 uint32_t k_places_refused(const struct k_run *k); /* how many of those that may fail were left out, since k_enable() */
 uint32_t k_points_refused(const struct k_run *k); /* the same of functions of the kernel that the image lets fail */
-/* From k_enable() on, a process that comes to one of these places is stopped, and k_held() tells which: that of at->pid; or, if that is 0,
- * `pid` and what it forked. Whoever asked k_held() has it go on; k_disable() has all, and so has our end, whatever ends us. */
+/* From k_enable() on, a process that comes to one of these places is stopped, and k_held() tells which: that of
+ * at->pid; or, if that is 0, `pid` and what it forked. Whoever asked k_held() has it go on; k_disable() has all, and so
+ * has our end, whatever ends us. */
 int k_hold_at(struct k_run *k, uint32_t pid, const struct k_places *at, struct err *e);
 bool k_held(struct k_run *k, uint32_t *pid, uint32_t *of); /* the next one, for that `pid`; false: there is none */
 void k_held_go_on(struct k_run *k, uint32_t pid);
-/* From k_enable() on, who executes a file waits until it was looked at, the first time: `wanted`, which another process with a copy of our memory
- * calls, says whether we want to. The fd is the answer's to close. -TALLY_EPERM, -TALLY_ENOTSUP: the kernel does not tell us. */
+/* From k_enable() on, who executes a file waits until it was looked at, the first time: `wanted`, which another process
+ * with a copy of our memory calls, says whether we want to. The fd is the answer's to close. -TALLY_EPERM,
+ * -TALLY_ENOTSUP: the kernel does not tell us. */
 struct k_program {
 	int fd; /* its file; or -1 */
 	uint32_t number;
@@ -141,7 +143,8 @@ void k_quiet(struct k_run *k, bool on);
  * descriptor is readable, a timer ticked, or timeout_ms (-1: for ever) passed. 1: something happened; 0: the time
  * passed or a signal came; -TALLY_EIO, -TALLY_ENOMEM. Less than enough may lie in the rings: drain after every wait. */
 int k_wait(struct k_run *k, int timeout_ms);
-/* A descriptor that is readable when k_wait() would not wait, but for what lies in rings unannounced; it is k's. -TALLY_EIO. */
+/* A descriptor that is readable when k_wait() would not wait, but for what lies in rings unannounced; it is k's.
+ * -TALLY_EIO. */
 int k_wait_fd(struct k_run *k);
 int k_watch_fd(struct k_run *k, int fd); /* an extra descriptor that ends the wait when readable */
 /* Hands every record that was waiting at the call to sink, in the order of their times, of equal ones the control
@@ -166,8 +169,8 @@ void k_types_close(struct k_types *t); /* NULL is fine */
 const struct d_ktypes *k_types_ops(const struct k_types *t);
 
 /*
- * A tracepoint of the kernel or of one of its modules: what k_attach_point() takes. `type` stands for its arguments; texts
- * live as long as the types.
+ * A tracepoint of the kernel or of one of its modules: what k_attach_point() takes. `type` stands for its arguments;
+ * texts live as long as the types.
  */
 struct k_tracepoint {
 	const char *module, *name; /* module: "vmlinux" is the kernel itself */
@@ -179,8 +182,8 @@ int k_tracepoints(struct k_types *t, int (*each)(void *arg, const struct k_trace
 /* What d_ktypes calls the type of its argument i, from 0; 0: it has none. */
 uint64_t k_tracepoint_arg(const struct k_types *t, const struct k_tracepoint *p, uint32_t i);
 /*
- * A function of the kernel or of one of its modules that can be probed, if its kind can at all; texts live as long as the types. Each
- * argument is one word.
+ * A function of the kernel or of one of its modules that can be probed, if its kind can at all; texts live as long as
+ * the types. Each argument is one word.
  */
 struct k_function {
 	const char *module, *name; /* module: "vmlinux" is the kernel itself */
@@ -188,7 +191,8 @@ struct k_function {
 	uint32_t nargs;
 	bool has_result;
 };
-/* Those whose module and name match the globs, in no order. The answers of each: negative ends it. -TALLY_ENOTSUP: this kernel tells no types. */
+/* Those whose module and name match the globs, in no order. The answers of each: negative ends it. -TALLY_ENOTSUP: this
+ * kernel tells no types. */
 int k_functions(struct k_types *t, const char *module, const char *name,
 		int (*each)(void *arg, const struct k_function *f), void *arg);
 bool k_function_find(struct k_types *t, const char *module, const char *name, struct k_function *ret);
@@ -196,8 +200,8 @@ bool k_function_find(struct k_types *t, const char *module, const char *name, st
 uint64_t k_function_arg(const struct k_types *t, const struct k_function *f, uint32_t i);
 uint64_t k_function_result(const struct k_types *t, const struct k_function *f);
 bool k_function_is_unsafe(const char *name); /* a program needs it while it runs: it is no probe */
-/* How this kernel lets functions be probed, as a trial says: by the way that is wanted, or UNKNOWN: by the better one. -TALLY_ENOTSUP
- * with what it lacks; -TALLY_EPERM. */
+/* How this kernel lets functions be probed, as a trial says: by the way that is wanted, or UNKNOWN: by the better one.
+ * -TALLY_ENOTSUP with what it lacks; -TALLY_EPERM. */
 enum k_functions { K_FUNCTIONS_UNKNOWN, K_FUNCTIONS_FENTRY, K_FUNCTIONS_KPROBE };
 int k_functions_trial(struct k_types *t, enum k_functions wanted, struct err *why);
 /* A type as C writes it: "struct task_struct *". */
@@ -263,8 +267,9 @@ struct k_child {
  * end, or NULL. -TALLY_EINVAL: bad quoting. */
 int k_child_start(const char *cmd, char *const *env, struct k_child *c, struct err *e);
 int k_child_start_argv(char *const *argv, struct k_child *c, struct err *e); /* split already, with our environment */
-/* Lets it go as far as its own code before it is released: to the entry point, behind the dynamic loader; or to main(), behind the
- * constructors.  By the thread that releases it.  -TALLY_EPERM: ptrace(2) refuses; -TALLY_EIO: it stands elsewhere, and can be released. */
+/* Lets it go as far as its own code before it is released: to the entry point, behind the dynamic loader; or to main(),
+ * behind the constructors.  By the thread that releases it.  -TALLY_EPERM: ptrace(2) refuses; -TALLY_EIO: it stands
+ * elsewhere, and can be released. */
 enum k_hold { K_HOLD_ENTRY, K_HOLD_MAIN };
 int k_child_hold(struct k_child *c, enum k_hold where, struct err *e);
 /* Lets it exec, or go on. -TALLY_EINVAL and errno text when exec failed (status 126 or 127 in c via k_child_status). */
@@ -273,7 +278,8 @@ int k_child_release(struct k_child *c, struct err *e);
 int k_child_status(struct k_child *c, int *status);
 /* Waits for its end, until k_now_ns() is `until` or *stop (may be NULL) is set. 1: it has ended. */
 int k_child_wait(struct k_child *c, uint64_t until, const volatile int *stop);
-/* Ends it: asks it to (SIGTERM), and makes it (SIGKILL) when it still runs after so many ns. Reaped when this returns. */
+/* Ends it: asks it to (SIGTERM), and makes it (SIGKILL) when it still runs after so many ns. Reaped when this
+ * returns. */
 void k_child_end(struct k_child *c, uint64_t patience_ns);
 #define K_PATIENCE_NS UINT64_C(2000000000) /* that a user has with a command that he stopped */
 void k_child_kill(struct k_child *c);      /* and reap; harmless when gone */
@@ -283,14 +289,15 @@ int k_filter(char *const *argv, const char *text, size_t n, struct buf *out, str
 int k_process_fd(int pid, struct err *e); /* pidfd for -p: readable when it ends; -TALLY_EINVAL no such process */
 
 /* ---- facts ------------------------------------------------------------------------ */
-/* Lines of /proc/kallsyms: sink per symbol; mod "vmlinux" for the kernel proper. -TALLY_EPERM when addresses are hidden. */
+/* Lines of /proc/kallsyms: sink per symbol; mod "vmlinux" for the kernel proper. -TALLY_EPERM when addresses are
+ * hidden. */
 int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *name, const char *mod), void *arg,
 	       struct err *e);
 /* Opens for reading what a process has at an absolute path in its own mount namespace, symbolic links included: a
  * descriptor, or -1 and errno; ESRCH: no such process. flags: open(2)'s. It never blocks at a pipe or terminal. */
 int k_task_file(uint32_t pid, const char *path, int flags);
-/* Opens the file behind a mapping of a process: by its name there, else through the mapping; pid 0: by its name here. " (deleted)"
- * behind the path: not by name there. A descriptor, or -1 and errno; ESRCH: no such process. */
+/* Opens the file behind a mapping of a process: by its name there, else through the mapping; pid 0: by its name here. "
+ * (deleted)" behind the path: not by name there. A descriptor, or -1 and errno; ESRCH: no such process. */
 int k_mapped_file(uint32_t pid, const char *path);
 /* How a file stands; times as k_now_ns() has them. */
 struct k_file_state {
@@ -321,11 +328,13 @@ uint32_t k_pid_inside(uint32_t pid); /* as the innermost pid namespace of the pr
 void k_process_command(int pid, char *ret, size_t n);
 /* Whether D programs may run here, and be run by events of whole CPUs: 0, -TALLY_EPERM, -TALLY_ENOTSUP; words in e. */
 int k_may_run(bool events, struct err *e);
-/* Of the capabilities that the program's file gave: keeps those for enum tally_right `rights`, gives up all others for good,
- * and those that commands would inherit. For the only thread of a process. -TALLY_EPERM: they can't be given up. */
+/* Of the capabilities that the program's file gave: keeps those for enum tally_right `rights`, gives up all others for
+ * good, and those that commands would inherit. For the only thread of a process. -TALLY_EPERM: they can't be given
+ * up. */
 int k_rights_keep(uint32_t rights);
-/* A command of facts/doctor.def with the path of this program for DOC_PROGRAM, as a shell takes it. In a program that is not
- * called tally it stays as it is: who links the library may be an interpreter, which nobody should give a right to. */
+/* A command of facts/doctor.def with the path of this program for DOC_PROGRAM, as a shell takes it. In a program that
+ * is not called tally it stays as it is: who links the library may be an interpreter, which nobody should give a right
+ * to. */
 struct k_fix {
 	char text[512];
 };

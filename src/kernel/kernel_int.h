@@ -228,9 +228,11 @@ int child_split(const char *cmd, struct arena *a, char ***argv, struct err *e);
 
 /* ---- generations of mappings (generation.c) -------------------------------------------- */
 struct generations;
-/* Begins to watch tasks and mappings, in a thread of its own, if the image has look-ups of generations: their maps are open, others may not be. */
+/* Begins to watch tasks and mappings, in a thread of its own, if the image has look-ups of generations: their maps are
+ * open, others may not be. */
 int generations_begin(struct k_run *k, struct err *e);
-/* Waits until it is done: 0 and k->tasks, or why tasks can't be watched. A kernel that can't tell of mappings is no error. */
+/* Waits until it is done: 0 and k->tasks, or why tasks can't be watched. A kernel that can't tell of mappings is no
+ * error. */
 int generations_join(struct k_run *k, struct err *e);
 void generations_close(struct k_run *k);
 

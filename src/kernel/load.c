@@ -323,8 +323,8 @@ static void clean_name(const char *from, char to[static 16])
 }
 
 /* A signal ends the verifier's walk. One of a row (a profiler's timer) comes again, and short walks get past it; but
- * who interrupts a long walk, or has set *stop, wants it to end. A signal between two loads ends none, so *stop is asked
- * for before each. */
+ * who interrupts a long walk, or has set *stop, wants it to end. A signal between two loads ends none, so *stop is
+ * asked for before each. */
 #define TRIES 5
 #define LONG_WALK_MS 50
 

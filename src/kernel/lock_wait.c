@@ -1,14 +1,15 @@
 /*
  * lock_wait.c: which threads wait for which locks, and since when.
  *
- * A program where a wait begins (contention_begin) writes it down, for programs of D where it ends (bpf/cg_wait.c), and one behind those strikes
- * it out.  What is at the beginning is attached last and closed first, so no wait is written down that nobody strikes out.
+ * A program where a wait begins (contention_begin) writes it down, for programs of D where it ends (bpf/cg_wait.c), and
+ * one behind those strikes it out.  What is at the beginning is attached last and closed first, so no wait is written
+ * down that nobody strikes out.
  *
- * A thread waits for one lock at a time, but interrupts of it wait, too, so a wait is known by thread and lock.  Only a mutex tells of several
- * turns of one wait; any other beginning is a new wait, whatever was left of an old one.
+ * A thread waits for one lock at a time, but interrupts of it wait, too, so a wait is known by thread and lock.  Only a
+ * mutex tells of several turns of one wait; any other beginning is a new wait, whatever was left of an old one.
  *
- * These tracepoints fire within the kernel's memory management and its scheduler, so the map's memory is there from the start.  A
- * wait for which it has no room, or that began in an interrupt of the program itself, is lost, and counted.
+ * These tracepoints fire within the kernel's memory management and its scheduler, so the map's memory is there from the
+ * start.  A wait for which it has no room, or that began in an interrupt of the program itself, is lost, and counted.
  */
 #include <errno.h>
 #include <string.h>

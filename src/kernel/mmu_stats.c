@@ -8,11 +8,12 @@
  *	.../{immu,dmmu}_tsb_{hits,ticks}_{ctx0,ctxnon0}_{8k,64k,4mb,256mb}_tte
  *	devices/system/cpu/cpuN/clock_tick                                  %tick in a second
  *
- * (arch/sparc/kernel/sysfs.c of Linux.)  The buffer is the kernel's own: it is never zeroed, so counts are those of all times
- * at which it was collecting, and nobody gets at its address.  So what a guest does by hypercall is
- * done by files here, behind the same transport as hypercalls: readers of a hypervisor's counters see no difference.
+ * (arch/sparc/kernel/sysfs.c of Linux.)  The buffer is the kernel's own: it is never zeroed, so counts are those of all
+ * times at which it was collecting, and nobody gets at its address.  So what a guest does by hypercall is done by files
+ * here, behind the same transport as hypercalls: readers of a hypervisor's counters see no difference.
  *
- * Collecting is put back as it was.  Who is killed meanwhile leaves it on: some cycles of each TLB miss, until somebody writes 0.
+ * Collecting is put back as it was.  Who is killed meanwhile leaves it on: some cycles of each TLB miss, until somebody
+ * writes 0.
  *
  * What the files say is checked; a CPU that goes offline takes its files along, which is no error of the others.
  */

@@ -1,4 +1,5 @@
-/* mmu_stats_test.c: the MMU statistics of a fake sysfs tree (test/sysfs/niagara): cpu0 collects, cpu1 is offline, cpu2 does not. */
+/* mmu_stats_test.c: the MMU statistics of a fake sysfs tree (test/sysfs/niagara): cpu0 collects, cpu1 is offline, cpu2
+ * does not. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

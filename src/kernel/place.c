@@ -2,13 +2,14 @@
  * place.c: programs at places in the code of a process (uprobes).
  *
  * The kernel puts a breakpoint where a file's byte is mapped executable, and runs the program when the process comes
- * there.  What is asked for are many places of one file at once: Linux 6.10 and later take them in one call (uprobe_multi); before,
- * each place is a perf event of its own.  (6.6 has the call, too, but filters threads in place of processes: it would lose those of
- * every thread but the first.)  Either way a place has a cookie, by which the program knows where it is.
+ * there.  What is asked for are many places of one file at once: Linux 6.10 and later take them in one call
+ * (uprobe_multi); before, each place is a perf event of its own.  (6.6 has the call, too, but filters threads in place
+ * of processes: it would lose those of every thread but the first.)  Either way a place has a cookie, by which the
+ * program knows where it is.
  *
- * Only that process is meant, or every process that maps the file, where the program itself tells whom it means. Else its fork starts without the breakpoints, since the kernel takes them out of an address space that
- * nobody asked for.  A place may have a semaphore: a 16-bit word of the process which the kernel raises while the
- * place is armed.
+ * Only that process is meant, or every process that maps the file, where the program itself tells whom it means. Else
+ * its fork starts without the breakpoints, since the kernel takes them out of an address space that nobody asked for. 
+ * A place may have a semaphore: a 16-bit word of the process which the kernel raises while the place is armed.
  *
  * Programs of returns are attached first and detached last: whoever is seen to enter is seen to return.
  */
@@ -179,7 +180,8 @@ static int places_keep(struct run_places *g, int fd)
 	return to ? 0 : -ENOMEM;
 }
 
-/* n places from that one on: in one call, or in halves where that is refused, so that the one which is refused is known. */
+/* n places from that one on: in one call, or in halves where that is refused, so that the one which is refused is
+ * known. */
 static int places_attach(struct run_places *g, uint32_t from, uint32_t n, struct err *e)
 {
 	const struct k_place *place = &g->p.place[from];

@@ -1,9 +1,9 @@
 /*
  * point.c: programs at raw tracepoints and at functions of the kernel.
  *
- * The kernel runs such a program from the moment it is attached, and as long as the descriptor is open: so attaching is what
- * k_enable() does, and closing what k_disable() does.  It runs no program inside itself: an interrupt in its midst that
- * comes by the same tracepoint is left out, and counted.
+ * The kernel runs such a program from the moment it is attached, and as long as the descriptor is open: so attaching is
+ * what k_enable() does, and closing what k_disable() does.  It runs no program inside itself: an interrupt in its midst
+ * that comes by the same tracepoint is left out, and counted.
  */
 #include <bpf/bpf.h>
 #include <errno.h>

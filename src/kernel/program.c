@@ -1,19 +1,22 @@
 /*
  * program.c: programs that begin are seen before they run.
  *
- * Whoever probes the programs of processes that begin later has to see a file before anybody runs it.  fanotify(7) asks its listener before a file
- * is opened to be executed (FAN_OPEN_EXEC_PERM): the exec(2) waits for the answer, and nobody sees a signal or a stop.
- * Each file is asked for once: an answered one is left out (FAN_MARK_IGNORED_MASK) until it is written to.
+ * Whoever probes the programs of processes that begin later has to see a file before anybody runs it.  fanotify(7) asks
+ * its listener before a file is opened to be executed (FAN_OPEN_EXEC_PERM): the exec(2) waits for the answer, and
+ * nobody sees a signal or a stop. Each file is asked for once: an answered one is left out (FAN_MARK_IGNORED_MASK)
+ * until it is written to.
  *
- * A listener that does not answer holds all that is executed on the machine.  So it is a process of its own, which waits for nothing but that: it
- * lets a program go on that nobody wants, tells us of the others, and waits LIMIT_MS at most for our answer.  We may be stopped, or
- * wait for a terminal; then a program begins without its probes.  When we end, by whatever, the pipe ends, and so does the listener;
- * when the listener ends, the kernel lets go on whoever waits.
+ * A listener that does not answer holds all that is executed on the machine.  So it is a process of its own, which
+ * waits for nothing but that: it lets a program go on that nobody wants, tells us of the others, and waits LIMIT_MS at
+ * most for our answer.  We may be stopped, or wait for a terminal; then a program begins without its probes.  When we
+ * end, by whatever, the pipe ends, and so does the listener; when the listener ends, the kernel lets go on whoever
+ * waits.
  *
- * A file system that is mounted later is watched as soon as the kernel has told of it; a program that begins before then
- * begins without its probes.  The path of a mount may lead over a server that does not answer, and the listener must not
- * wait for it: so a second process follows the mounts.  It ends with the listener, since the kernel holds whoever waits
- * as long as anybody has the listener's file.  What is mounted in another mount namespace alone is not watched.
+ * A file system that is mounted later is watched as soon as the kernel has told of it; a program that begins before
+ * then begins without its probes.  The path of a mount may lead over a server that does not answer, and the listener
+ * must not wait for it: so a second process follows the mounts.  It ends with the listener, since the kernel holds
+ * whoever waits as long as anybody has the listener's file.  What is mounted in another mount namespace alone is not
+ * watched.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  *
  * A program whose file has capabilities (setcap) runs for a user who has none, and reads files that this user names.
  * k_rights_keep() therefore leaves only what a verb needs, and puts only that into effect which opens no file:
- * CAP_PERFMON, CAP_BPF and CAP_IPC_LOCK.  CAP_SYSLOG and CAP_SYS_PTRACE, with which a path of /proc leads further, are in
- * effect for the one open that rights_open() makes, and every other file is opened with the user's own rights.
+ * CAP_PERFMON, CAP_BPF and CAP_IPC_LOCK.  CAP_SYSLOG and CAP_SYS_PTRACE, with which a path of /proc leads further, are
+ * in effect for the one open that rights_open() makes, and every other file is opened with the user's own rights.
  *
  * Single capabilities are asked for, never the user id; and what is possible
  * is found out by trying, since a sandbox, a container or a distribution's

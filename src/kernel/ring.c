@@ -282,7 +282,8 @@ static int ring_map(const struct run_rings *r, uint32_t i)
 	return 0;
 }
 
-/* Looks at the next record that was there when this drain began: 1, and its time in ns; 0: none that was written by `until`. */
+/* Looks at the next record that was there when this drain began: 1, and its time in ns; 0: none that was written by
+ * `until`. */
 static int ring_look(const struct run_rings *r, struct run_ring *g, uint64_t until)
 {
 	while (g->at != g->end) {
@@ -344,7 +345,8 @@ int rings_waiting(struct k_run *k)
 	return rc;
 }
 
-/* The ring with the earliest record, of equal ones the control ring's; NULL: no ring has one; *until = the time of the next ring's. */
+/* The ring with the earliest record, of equal ones the control ring's; NULL: no ring has one; *until = the time of the
+ * next ring's. */
 static struct run_ring *ring_earliest(const struct run_rings *r, uint64_t *until)
 {
 	struct run_ring *ret = NULL;

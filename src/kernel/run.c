@@ -9,8 +9,9 @@
  * processes' buffers and whatever the caller adds.  It tells only that something
  * happened; what, the caller finds by asking each part, which is cheap.
  *
- * The kernel wakes us for rings and buffers that fill up.  What is in them before that is looked for every LOOK_MS: records shall be
- * printed, and a file that was mapped must be seen before somebody changes, renames or links it, or its name is lost.
+ * The kernel wakes us for rings and buffers that fill up.  What is in them before that is looked for every LOOK_MS:
+ * records shall be printed, and a file that was mapped must be seen before somebody changes, renames or links it, or
+ * its name is lost.
  */
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -16,10 +16,10 @@
  *
  * What a ring had no room for, the kernel counts: LOST, with the number in len.
  *
- * Nobody tells of munmap and mremap.  generation.c finds out, and its programs write into these rings as well, so that what
- * they say is merged by time and counted when lost as all else: the dummy is an event that BPF programs may write to.
- * Mappings that aren't executable come and go far more often than others, so they are told of only when somebody asks for names of data.
- * Thread rule: one thread.
+ * Nobody tells of munmap and mremap.  generation.c finds out, and its programs write into these rings as well, so that
+ * what they say is merged by time and counted when lost as all else: the dummy is an event that BPF programs may write
+ * to. Mappings that aren't executable come and go far more often than others, so they are told of only when somebody
+ * asks for names of data. Thread rule: one thread.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -138,7 +138,8 @@ static bool placed_fact(const uint8_t *told, struct k_task *t)
 	return first <= second && second + part > second;
 }
 
-/* pid, tid, time, size, struct k_unmapped, k_moved, k_shared or k_placed: its end is its time, and stands where all records have theirs. */
+/* pid, tid, time, size, struct k_unmapped, k_moved, k_shared or k_placed: its end is its time, and stands where all
+ * records have theirs. */
 static bool sample_fact(const uint8_t *b, size_t n, struct k_task *t)
 {
 	const size_t bytes = n + TRAILER - SAMPLE_HEADER;

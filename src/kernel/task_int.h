@@ -11,7 +11,8 @@ typedef void k_task_sink(void *arg, const struct k_task *t);
 
 /* ---- watching every CPU (task.c) ------------------------------------------ */
 struct k_tasks;
-/* Watches the CPUs that are online; data: mappings that aren't executable, too. -TALLY_EPERM, -TALLY_ENOTSUP, -TALLY_ENOMEM, -TALLY_EIO. */
+/* Watches the CPUs that are online; data: mappings that aren't executable, too. -TALLY_EPERM, -TALLY_ENOTSUP,
+ * -TALLY_ENOMEM, -TALLY_EIO. */
 int k_tasks_open(struct k_tasks **ret, bool data, struct err *e);
 void k_tasks_close(struct k_tasks *t); /* NULL is fine */
 /* Watches CPUs that came online since; what those that went had to say waits for the next drain. */
@@ -22,10 +23,11 @@ bool k_tasks_waiting(const struct k_tasks *t); /* whether there is anything to h
 /* Descriptors to poll: readable when a ring is a quarter full. -1 past the last. */
 int k_tasks_fd(const struct k_tasks *t, uint32_t i);
 
-/* A map through which programs write into the rings, with perf_event_output(). A descriptor of the watch's own, or -1. */
+/* A map through which programs write into the rings, with perf_event_output(). A descriptor of the watch's own, or
+ * -1. */
 int k_tasks_output(struct k_tasks *t);
-/* What they write. Words of 8 bytes are two, low half first: a record is 4 bytes more than a multiple of 8, so that its time is
- * the end of the sample (perf_event_open(2), PERF_SAMPLE_RAW). */
+/* What they write. Words of 8 bytes are two, low half first: a record is 4 bytes more than a multiple of 8, so that its
+ * time is the end of the sample (perf_event_open(2), PERF_SAMPLE_RAW). */
 enum { CALL_ARGUMENTS = 5 };
 enum k_told { K_TOLD_UNMAPPED = 1, K_TOLD_MOVED, K_TOLD_SHARED, K_TOLD_GONE, K_TOLD_HEAP };
 struct k_unmapped { /* a generation begins (slot.h) */

@@ -1,15 +1,17 @@
 /*
- * thread_count.c: what counters count for each thread, for vcounter(), and the time at which it came to its CPU, for vtimestamp.
+ * thread_count.c: what counters count for each thread, for vcounter(), and the time at which it came to its CPU, for
+ * vtimestamp.
  *
- * A counter counts for its CPU.  What it counts between the moment at which a thread comes to the CPU and the one at which it
- * leaves is the thread's.  So a program at the tracepoint sched_switch adds that to the thread that leaves, and writes
- * down where the next one begins (struct img_thread_count).  It is attached only where a program asks for vcounter() or vtimestamp.
+ * A counter counts for its CPU.  What it counts between the moment at which a thread comes to the CPU and the one at
+ * which it leaves is the thread's.  So a program at the tracepoint sched_switch adds that to the thread that leaves,
+ * and writes down where the next one begins (struct img_thread_count).  It is attached only where a program asks for
+ * vcounter() or vtimestamp.
  *
- * The kernel does not tell of every switch: some threads are switched without this program being run.  But it counts for
- * each thread how often it left a CPU (nvcsw, nivcsw), and has counted this time when it tells of it.  A thread that comes
- * with one count and leaves with any other than the next was away in between; what the CPU counted then
- * may be another thread's, so it is nobody's, and is counted as lost.  A thread that was never seen before has nothing to lose: it begins
- * when it is first seen.
+ * The kernel does not tell of every switch: some threads are switched without this program being run.  But it counts
+ * for each thread how often it left a CPU (nvcsw, nivcsw), and has counted this time when it tells of it.  A thread
+ * that comes with one count and leaves with any other than the next was away in between; what the CPU counted then may
+ * be another thread's, so it is nobody's, and is counted as lost.  A thread that was never seen before has nothing to
+ * lose: it begins when it is first seen.
  *
  * For vtimestamp it keeps with the thread that comes what the scheduler has booked for it (bpf/cg_time.c).
  */
@@ -69,7 +71,8 @@ static void code_count_loss(struct code *c, const struct counter_facts *f, uint3
 	code_land(c, end);
 }
 
-/* R8 = what the map knows of the thread in R7, R9 = how often it left a CPU. Returns the jump for when there is no memory for it. */
+/* R8 = what the map knows of the thread in R7, R9 = how often it left a CPU. Returns the jump for when there is no
+ * memory for it. */
 static uint32_t code_find_thread(struct code *c, const struct counter_facts *f, int map, int which)
 {
 	uint32_t none;
@@ -106,7 +109,8 @@ static void code_leave(struct code *c, const struct counter_facts *f, uint32_t x
 	PUT(I_STORE(DW, R8, OF(x, switches), R9), I_STORE_IMM(DW, R8, OF(x, state), THREAD_OFF_CPU));
 }
 
-/* It comes to the CPU. Where the counter can't be read, it stays away, and what it does there is lost when it leaves. */
+/* It comes to the CPU. Where the counter can't be read, it stays away, and what it does there is lost when it
+ * leaves. */
 static void code_come(struct code *c, const struct counter_facts *f, uint32_t x)
 {
 	uint32_t left, unread;

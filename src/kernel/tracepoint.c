@@ -1,9 +1,9 @@
 /*
  * tracepoint.c: which tracepoints the kernel has, and what each hands over.
  *
- * tracefs, which lists them, is not mounted everywhere and needs a right of its own.  But for each tracepoint the kernel's types
- * have a typedef, btf_trace_NAME: a pointer to a function whose first parameter is the kernel's own and whose others
- * are the tracepoint's arguments.  A module's are among the types of the module.
+ * tracefs, which lists them, is not mounted everywhere and needs a right of its own.  But for each tracepoint the
+ * kernel's types have a typedef, btf_trace_NAME: a pointer to a function whose first parameter is the kernel's own and
+ * whose others are the tracepoint's arguments.  A module's are among the types of the module.
  */
 #include <bpf/btf.h>
 #include <string.h>

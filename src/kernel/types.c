@@ -1,9 +1,9 @@
 /*
  * types.c: the kernel's types, as its BTF has them, for the compiler of D.
  *
- * The compiler asks by name and follows numbers from there (dlang.h, struct d_ktypes).  BTF of the kernel proper is opened at
- * the first question, that of a module when a name is asked of it; a number says which of them and which type there.
- * A module's BTF goes on where the kernel's ends, so a number below its first is the kernel's.
+ * The compiler asks by name and follows numbers from there (dlang.h, struct d_ktypes).  BTF of the kernel proper is
+ * opened at the first question, that of a module when a name is asked of it; a number says which of them and which type
+ * there. A module's BTF goes on where the kernel's ends, so a number below its first is the kernel's.
  *
  * Constness and the like are not handed on.  A declared struct without members is the one of that name that has them.
  */

@@ -1,20 +1,20 @@
 /*
  * walk.c: reading a map while programs run.
  *
- * A look-up by bpf(2) keeps the perf programs of its CPU from running, and the kernel counts that nowhere: a sixth of the
- * firings of a busy CPU went that way. A map iterator has no such guard: the kernel calls a small program for each key, which
- * writes the key and the values of all CPUs into a file, and we read the file.
+ * A look-up by bpf(2) keeps the perf programs of its CPU from running, and the kernel counts that nowhere: a sixth of
+ * the firings of a busy CPU went that way. A map iterator has no such guard: the kernel calls a small program for each
+ * key, which writes the key and the values of all CPUs into a file, and we read the file.
  *
- * The program differs only by the sizes, so it is made here for each map that is walked. It is loaded at the first walk,
- * which needs the kernel's types and the right to load programs; a later walk needs neither, so a service may give
- * its rights up once each map was walked.
+ * The program differs only by the sizes, so it is made here for each map that is walked. It is loaded at the first
+ * walk, which needs the kernel's types and the right to load programs; a later walk needs neither, so a service may
+ * give its rights up once each map was walked.
  *
- * Between two reads(2) of the file the kernel remembers its place in a bucket of a hash by a number. A key that comes meanwhile
- * moves the others by one, and the last of them is handed over once more. The caller has to look for that; none is left out, as
- * long as none is taken out meanwhile, and only the walker's own thread does that.
+ * Between two reads(2) of the file the kernel remembers its place in a bucket of a hash by a number. A key that comes
+ * meanwhile moves the others by one, and the last of them is handed over once more. The caller has to look for that;
+ * none is left out, as long as none is taken out meanwhile, and only the walker's own thread does that.
  *
- * Refuses (-TALLY_ENOTSUP, look-ups do it then): other maps than arrays and hashes, records that the kernel's buffer of 32 KB may not
- * hold, runs whose probes are not armed (nothing can be lost), kernels without types.
+ * Refuses (-TALLY_ENOTSUP, look-ups do it then): other maps than arrays and hashes, records that the kernel's buffer of
+ * 32 KB may not hold, runs whose probes are not armed (nothing can be lost), kernels without types.
  */
 #include <bpf/btf.h>
 #include <errno.h>

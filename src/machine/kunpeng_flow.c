@@ -262,7 +262,8 @@ static bool issue_reads(struct core *c, uint32_t flow, uint32_t job, enum txn_ki
 	return true;
 }
 
-/* Of the endpoint to memory or to its peer, or of the host to the endpoint: each caller names its own, and has the loop for itself. */
+/* Of the endpoint to memory or to its peer, or of the host to the endpoint: each caller names its own, and has the loop
+ * for itself. */
 static inline __attribute__((always_inline)) bool issue_writes(struct core *c, uint32_t flow, uint32_t job, enum step s)
 {
 	const bool peer = s == STEP_PEER_WRITE, host = s == STEP_HOST_WRITE;

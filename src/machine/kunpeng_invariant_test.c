@@ -1,6 +1,6 @@
 /*
- * kunpeng_invariant_test.c: what every load keeps to, under every setting: each packet is decoded, requests and completions
- * meet, and what they come to is the machine's own truth.
+ * kunpeng_invariant_test.c: what every load keeps to, under every setting: each packet is decoded, requests and
+ * completions meet, and what they come to is the machine's own truth.
  */
 #include "machine/kunpeng_test_int.h"
 

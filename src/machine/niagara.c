@@ -185,7 +185,8 @@ HOT struct store_note *store_note_at(struct core *c, const struct niagara_ref *r
 	return &c->store_note[note_of(r->va >> LINE_BITS, context)];
 }
 
-/* Nearly all references: a place that the core has noted. Its caches replace in turn, so a hit changes nothing there. */
+/* Nearly all references: a place that the core has noted. Its caches replace in turn, so a hit changes nothing
+ * there. */
 HOT bool is_noted(const struct run *u, const struct niagara_ref *r)
 {
 	uint64_t block;

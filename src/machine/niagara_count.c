@@ -35,8 +35,8 @@ static_assert(SPARC_EVENTS <= 16, "they are bits of niagara.events and of a sele
 
 /* ---- what is modelled ------------------------------------------------------------------------------- */
 
-/* The events of a SPARC select class, by bit; 0: not modelled.  So are branches, arithmetic, "other" instructions (they would be
- * among them), stream and crypto units, idle strands.  What misses level 1 goes to the crossbar (class 5). */
+/* The events of a SPARC select class, by bit; 0: not modelled.  So are branches, arithmetic, "other" instructions (they
+ * would be among them), stream and crypto units, idle strands.  What misses level 1 goes to the crossbar (class 5). */
 static const uint8_t sparc_event[16][8] = {
 	[2] = { [3] = EV_LD, [4] = EV_ST, [7] = EV_ATOMIC },
 	[3] = { [0] = EV_IC, [1] = EV_DC, [4] = EV_L2I, [5] = EV_L2D },
@@ -318,8 +318,9 @@ static uint64_t count_strand_tick(void *arg, uint32_t vcpu)
 
 /* ---- the path to a hub's registers ------------------------------------------------------------------- */
 
-/* A hub counts in narrow counters and adds them to the registers over the one path there is: after so many transactions, for so many.
- * A refused call takes time, of which nobody tells the model: after so many refusals in one moment the update is over. */
+/* A hub counts in narrow counters and adds them to the registers over the one path there is: after so many
+ * transactions, for so many. A refused call takes time, of which nobody tells the model: after so many refusals in one
+ * moment the update is over. */
 #define UPDATE_EACH 256u
 #define UPDATE_LASTS 16u
 #define UPDATE_REFUSALS 4u

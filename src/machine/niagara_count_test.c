@@ -1,6 +1,6 @@
 /*
- * niagara_count_test.c: what registers show: widths, wraps, OV and HOLDOV, levels, selections, hubs port by port, and which
- * events are modelled.
+ * niagara_count_test.c: what registers show: widths, wraps, OV and HOLDOV, levels, selections, hubs port by port, and
+ * which events are modelled.
  */
 #include "hv/sun4v_guest.h"
 #include "machine/niagara_int.h"
@@ -378,7 +378,8 @@ static void a_line_that_is_owned_comes_from_its_owners_port_and_is_taken_without
 	check_ports(share_and_take, 2, want, COUNT(want));
 }
 
-/* Strands are not at the same time: who comes later may ask for a line at a time long before that of the last request. */
+/* Strands are not at the same time: who comes later may ask for a line at a time long before that of the last
+ * request. */
 static void a_request_from_before_the_last_one_of_its_line_does_not_meet_it(void **state)
 {
 	const total *asu;

@@ -76,7 +76,8 @@ static void link_advance(struct link *l, uint64_t window)
 		l->used[++l->latest % WINDOWS] = 0;
 }
 
-/* The sender's window is the latest one no more, or full.  What a strand far behind would have met is not known: it waits for nothing. */
+/* The sender's window is the latest one no more, or full.  What a strand far behind would have met is not known: it
+ * waits for nothing. */
 static __attribute__((noinline)) uint64_t link_wait(struct link *l, uint64_t now)
 {
 	uint64_t at = now / WINDOW;

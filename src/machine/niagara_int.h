@@ -96,9 +96,10 @@ struct l1 {                  /* round robin */
 	uint32_t mask;       /* sets - 1 */
 	uint16_t ways, bits; /* ways: 4 or 8 */
 };
-/* What a core has found once and would find again: that the block of level 1 is there, and its page; or in which line of level
- * 2 a block was when it was stored to, and its page.  A note is good while no entry of the TLB has gone (the stamp: generation
- * << 13 | context).  A block that goes from level 1 takes its note with it; the line of a store is looked at again. */
+/* What a core has found once and would find again: that the block of level 1 is there, and its page; or in which line
+ * of level 2 a block was when it was stored to, and its page.  A note is good while no entry of the TLB has gone (the
+ * stamp: generation << 13 | context).  A block that goes from level 1 takes its note with it; the line of a store is
+ * looked at again. */
 #define NOTES 512u
 struct note {
 	uint64_t block, stamp;
@@ -201,7 +202,8 @@ struct node {
 #define ASU_EVENTS 6u
 #define CAM 64u
 enum { ASU_IN = 2, ASU_OUT, ASU_CAM, ASU_WAKEUP };
-/* One way of a link: how many cycles of each window of time it is busy; the latest windows, `latest` and those before. */
+/* One way of a link: how many cycles of each window of time it is busy; the latest windows, `latest` and those
+ * before. */
 #define WINDOWS 16u
 struct link {
 	uint64_t latest;

@@ -1,6 +1,6 @@
 /*
- * niagara_invariant_test.c: what must hold whatever the load: invariants between counters, between counters and the truth, and in the
- * caches themselves, over more than a thousand random loads on all machines.
+ * niagara_invariant_test.c: what must hold whatever the load: invariants between counters, between counters and the
+ * truth, and in the caches themselves, over more than a thousand random loads on all machines.
  */
 #include "machine/niagara_int.h"
 #include "machine/niagara_test_int.h"
@@ -196,7 +196,8 @@ static void check_translations(const struct niagara_truth *t)
 	}
 }
 
-/* The buffers of all strands together: the hits, and nothing where nothing belongs.  A strand's ticks are of its time. */
+/* The buffers of all strands together: the hits, and nothing where nothing belongs.  A strand's ticks are of its
+ * time. */
 static void check_buffers(const struct niagara_truth *t, uint64_t slots[16])
 {
 	uint64_t all = 0, spent[MOST_STRANDS] = { 0 };
@@ -737,7 +738,8 @@ static void references_of_the_named_loads_are_aligned(void **state)
 	}
 }
 
-/* Node 0 has modified lines of plane 0, and strands of the other nodes read them, all at once. Returns the cycles that took. */
+/* Node 0 has modified lines of plane 0, and strands of the other nodes read them, all at once. Returns the cycles that
+ * took. */
 static uint64_t read_from_caches(uint32_t readers, uint32_t lines)
 {
 	uint64_t from = 0, until = 0;

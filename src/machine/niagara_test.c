@@ -408,8 +408,8 @@ static uint64_t load_takes(uint64_t va)
 	return niagara_ops.tick(r.n, 0) - was;
 }
 
-/* Of two lines of one page, both in level 2 and not in level 1, the first load misses the TLB and hits the TSB, the second does not:
- * what it takes more is the walk's, and the buffer has the same. They were the constants 6 and 7. */
+/* Of two lines of one page, both in level 2 and not in level 1, the first load misses the TLB and hits the TSB, the
+ * second does not: what it takes more is the walk's, and the buffer has the same. They were the constants 6 and 7. */
 static void ticks_of_a_tsb_hit_were_constants(void **state)
 {
 	const uint64_t page = 0x40000000, way = 2048; /* way: of level 1 */

@@ -1,5 +1,6 @@
 /*
- * niagara_test_int.h: a machine with a hypervisor in front and one guest that has all rights and all strands, for tests.
+ * niagara_test_int.h: a machine with a hypervisor in front and one guest that has all rights and all strands, for
+ * tests.
  */
 #ifndef TALLY_MACHINE_NIAGARA_TEST_INT_H
 #define TALLY_MACHINE_NIAGARA_TEST_INT_H

@@ -1,6 +1,6 @@
 /*
- * niagara_trace_fuzz.c: any bytes as a trace, in pieces of any size: every line is taken or skipped, the pieces do not matter,
- * and the invariants hold.
+ * niagara_trace_fuzz.c: any bytes as a trace, in pieces of any size: every line is taken or skipped, the pieces do not
+ * matter, and the invariants hold.
  */
 #include "machine/niagara_trace.h"
 #include "machine/niagara.h"

@@ -68,15 +68,16 @@ extern const struct papr_machine_ops power_ops; /* `arg` is the struct power */
 uint8_t power_level(const struct power *p);
 void power_run(struct power *p, uint64_t tb); /* time goes on to tb ticks since boot, a window at a time */
 uint64_t power_now(const struct power *p);
-/* While it runs, from the next window on. -TALLY_EINVAL, -TALLY_EBUSY (it does not fit; the words say what is missing). */
+/* While it runs, from the next window on. -TALLY_EINVAL, -TALLY_EBUSY (it does not fit; the words say what is
+ * missing). */
 int power_create(struct power *p, const struct power_partition *q, struct err *e);
 int power_delete(struct power *p, uint16_t id, struct err *e);
 /* vps, entitlement, weight, demand ... */
 int power_resize(struct power *p, const struct power_partition *q, struct err *e);
 /* Sorted by id; *ret is good until the next call. 0 also when memory is out. */
 uint32_t power_partitions(const struct power *p, const struct power_partition **ret);
-/* What no counter shows, for the invariants of whole machines (tests): time of a processor that went to nobody, and of the
- * hypervisor, and its dispatches; what deleted partitions had consumed and donated. */
+/* What no counter shows, for the invariants of whole machines (tests): time of a processor that went to nobody, and of
+ * the hypervisor, and its dispatches; what deleted partitions had consumed and donated. */
 struct power_hidden {
 	uint64_t idle, firmware, dispatches;
 };

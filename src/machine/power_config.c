@@ -17,8 +17,8 @@
  *	at 2500 partition 2 vps=12    milliseconds after boot: it comes, or changes
  *	at 9000 delete 2
  *
- * What changes while the machine runs is tried out first, in a machine that does all of it at its start: whether there is
- * room depends on what came before, not on what ran.
+ * What changes while the machine runs is tried out first, in a machine that does all of it at its start: whether there
+ * is room depends on what came before, not on what ran.
  *
  * Words and settings are rows.  An error names the line and the word, and what would do.
  */

@@ -1,4 +1,5 @@
-/* power_config_test.c: a machine's text is taken as doc/power-config.md says, and an error names its line, its word and what would do. */
+/* power_config_test.c: a machine's text is taken as doc/power-config.md says, and an error names its line, its word and
+ * what would do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

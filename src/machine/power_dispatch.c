@@ -376,7 +376,8 @@ static void dispatch_spread_vps(struct window *w, struct ppart *q)
 
 	q->turn = (uint16_t)(at + 1);
 	pieces_begin(w->p, q);
-	/* What the hypervisor does for a partition and for a virtual processor in a window is done at the first dispatch. */
+	/* What the hypervisor does for a partition and for a virtual processor in a window is done at the first
+	 * dispatch. */
 	if (q->grant_uncapped) {
 		w->due += OVER_TICKS;
 		w->over++;

@@ -1,6 +1,6 @@
 /*
- * power_gpci_test.c: the invariants that an asker can check, on machines: they hold on all models at all levels and rights, and each
- * is broken by a machine that is doctored: its records pass through a hand that changes one thing.
+ * power_gpci_test.c: the invariants that an asker can check, on machines: they hold on all models at all levels and
+ * rights, and each is broken by a machine that is doctored: its records pass through a hand that changes one thing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -244,7 +244,8 @@ static void field_set(const struct gpci_request *r, struct gpci_values *v, uint3
 		v->v[field_place(r, name)] = value;
 }
 
-/* Of load "mixed": partitions 2 and 3 are shared and uncapped, 5 is dedicated and donates, 6 is dedicated; processor 0 is shared. */
+/* Of load "mixed": partitions 2 and 3 are shared and uncapped, 5 is dedicated and donates, 6 is dedicated; processor 0
+ * is shared. */
 static bool doctor_changes(const struct doctor *d, const struct gpci_request *r, bool self, uint64_t from,
 			   struct gpci_values *v)
 {
@@ -405,7 +406,8 @@ static const struct papr_machine_ops doctored_ops = {
 	.rights = doctored_rights,
 };
 
-/* Whether the invariant is broken by the doctored second snapshot; the first one, and the machine as it is, break none. */
+/* Whether the invariant is broken by the doctored second snapshot; the first one, and the machine as it is, break
+ * none. */
 static bool doctor_breaks(uint32_t invariant, uint32_t way, bool both)
 {
 	static struct world w;

@@ -109,7 +109,8 @@ struct pcontroller {
 	uint64_t need, written, reads, writes;
 	uint32_t pace;
 }; /* need, written: bytes of this window; the others: all */
-/* A stretch of a virtual processor on a core. One ends at most one at home and one elsewhere; all others use a core up. */
+/* A stretch of a virtual processor on a core. One ends at most one at home and one elsewhere; all others use a core
+ * up. */
 struct piece {
 	uint32_t core, ticks;
 };
@@ -185,8 +186,8 @@ struct power {
 uint32_t power_place(const struct power *p, uint64_t id);     /* the first partition whose id is not below */
 struct ppart *power_part(const struct power *p, uint16_t id); /* NULL */
 void power_window(struct power *p);                           /* power_dispatch.c */
-/* power_memory.c: a partition's cycles and instructions of a window, and what it would move; then, when all have run, what links
- * and controllers let through of it. */
+/* power_memory.c: a partition's cycles and instructions of a window, and what it would move; then, when all have run,
+ * what links and controllers let through of it. */
 void power_work(struct power *p, struct ppart *q);
 void power_memory(struct power *p);
 void power_reach(const struct power *p, struct ppart *q); /* after its memory moved */

@@ -1,7 +1,7 @@
 /*
- * power_invariant_test.c: the invariants of an honest machine, over a thousand machines made by chance, window by window, while
- * partitions are created, deleted and resized.  What no counter shows is known here: the time of a core that went to
- * nobody and to the hypervisor, what deleted partitions had, and what each partition was told to do.
+ * power_invariant_test.c: the invariants of an honest machine, over a thousand machines made by chance, window by
+ * window, while partitions are created, deleted and resized.  What no counter shows is known here: the time of a core
+ * that went to nobody and to the hypervisor, what deleted partitions had, and what each partition was told to do.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -296,8 +296,8 @@ static void links_are_collected_and_agree(struct trial *t)
 	both_ends_are_alike(t);
 }
 
-/* What went over the cables inside nodes is no more than all memory gave and took; no controller does more than it can; frames
- * are reads and writes. */
+/* What went over the cables inside nodes is no more than all memory gave and took; no controller does more than it can;
+ * frames are reads and writes. */
 static void controllers_and_links_are_of_one_count(struct trial *t)
 {
 	static const char *const names[] = { "idle_w", "idle_x", "idle_y", "idle_z" };

@@ -147,7 +147,8 @@ static uint16_t shared_from(const struct power *p, uint32_t first, uint32_t n, u
 	return NOBODY;
 }
 
-/* A virtual processor of a shared partition is at home on its chip, one core after the other, if that has shared cores. */
+/* A virtual processor of a shared partition is at home on its chip, one core after the other, if that has shared
+ * cores. */
 static void part_settle_vp(const struct power *p, struct ppart *q, uint32_t v)
 {
 	uint32_t chip = q->c.spread ? (q->c.id + v) % p->nchips : q->c.home, n = p->cores_of_chip;
@@ -172,7 +173,8 @@ static void settle_anew(struct power *p)
 
 /* ---- memory ------------------------------------------------------------------------------------------------- */
 
-/* Of n blocks those of controller 0: addresses alternate, from the controller with more free blocks on; one that has too few gives all it has. */
+/* Of n blocks those of controller 0: addresses alternate, from the controller with more free blocks on; one that has
+ * too few gives all it has. */
 static uint32_t even_of(const struct pchip *c, uint64_t room, uint32_t n)
 {
 	uint64_t odd = room - c->free_even, even = n / 2 + (n % 2 && c->free_even >= odd);
@@ -194,7 +196,8 @@ static uint32_t take_blocks(struct power *p, struct ppart *q, uint32_t chip, uin
 	return n;
 }
 
-/* Evenly, or on its home chip; what finds no room there goes to the nearest chips that have. memory_fits() was asked. */
+/* Evenly, or on its home chip; what finds no room there goes to the nearest chips that have. memory_fits() was
+ * asked. */
 static void take_memory(struct power *p, struct ppart *q)
 {
 	uint32_t want = q->c.memory_lmbs, left = want;

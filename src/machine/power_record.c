@@ -226,8 +226,8 @@ static void bus_topology(const struct power *p, uint32_t chip, uint64_t *v)
 		v[6 + l] = c->link[LINK_W + l].wired ? p->chip[c->link[LINK_W + l].peer].fabric : NONE;
 }
 
-/* Hundredths of a chip's shared cores that nobody was promised; what does not fit on one chip takes from the first that has
- * room. */
+/* Hundredths of a chip's shared cores that nobody was promised; what does not fit on one chip takes from the first that
+ * has room. */
 static uint64_t free_units(const struct power *p, uint32_t chip)
 {
 	uint64_t shared[CHIPS_MOST] = { 0 }, promised[CHIPS_MOST] = { 0 }, over = 0;

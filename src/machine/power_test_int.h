@@ -1,4 +1,5 @@
-/* power_test_int.h: for the tests of the POWER model: a machine behind its service, chance, and machines made by chance. */
+/* power_test_int.h: for the tests of the POWER model: a machine behind its service, chance, and machines made by
+ * chance. */
 #ifndef TALLY_MACHINE_POWER_TEST_INT_H
 #define TALLY_MACHINE_POWER_TEST_INT_H
 

@@ -8,7 +8,8 @@
 #include "hv/sun4v_guest.h"
 #include "platform/platform.h"
 
-/* Opens it once. -TALLY_ENOTSUP: what --on names has no hypervisor; the words name a model that has. Errors are in p->err. */
+/* Opens it once. -TALLY_ENOTSUP: what --on names has no hypervisor; the words name a model that has. Errors are in
+ * p->err. */
 int hv_transport_of(struct tally_platform *p, struct hv_transport **ret);
 /* And the guest of a sun4v machine; what: "vfalls" or "mmustat". */
 int hv_client_of(struct tally_platform *p, const char *what, struct sun4v_client **ret);

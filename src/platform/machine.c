@@ -1,12 +1,11 @@
 /*
  * machine.c: runs a model for outside clients.  The ones with hypervisors: machine_hv.c, machine_image.c.
  *
- * One thread: it waits at all servers at once, serves whoever is there, and lets the
- * machine's time follow the clock.  A turn is SLICE_NS of it at most, so that a client is
- * answered, and an interrupt of the device is heard, soon after it came: a driver that must empty one buffer
- * before the next is full has the time it would have.  Where the model is slower than the clock its time falls behind:
- * what is owed is never more than OWED_NS.  While nobody is at a server the machine stands still: what it would send nobody
- * receives, and it would cost a tenth of a CPU.
+ * One thread: it waits at all servers at once, serves whoever is there, and lets the machine's time follow the clock. 
+ * A turn is SLICE_NS of it at most, so that a client is answered, and an interrupt of the device is heard, soon after
+ * it came: a driver that must empty one buffer before the next is full has the time it would have.  Where the model is
+ * slower than the clock its time falls behind: what is owed is never more than OWED_NS.  While nobody is at a server
+ * the machine stands still: what it would send nobody receives, and it would cost a tenth of a CPU.
  *
  * A device that a vfio-user client may take is that client's from the start, whether one is there or not: its
  * driver tunes by several registers in turn, between which nobody may come.  The other servers show it all the same.

@@ -1,9 +1,9 @@
 /*
  * machine_log.h: what a machine says of traces that ended, however many a client makes of them.
  *
- * A client of a server, or a guest behind it, starts and stops traces as often as it likes, and each that ends is worth a line to
- * whoever runs the machine.  So a window of MACHINE_LOG_NS has MACHINE_LOG_LINES lines at most; traces beyond are added
- * up, and one line tells their sum when the window is over and when the machine ends.
+ * A client of a server, or a guest behind it, starts and stops traces as often as it likes, and each that ends is worth
+ * a line to whoever runs the machine.  So a window of MACHINE_LOG_NS has MACHINE_LOG_LINES lines at most; traces beyond
+ * are added up, and one line tells their sum when the window is over and when the machine ends.
  */
 #ifndef TALLY_MACHINE_LOG_H
 #define TALLY_MACHINE_LOG_H

@@ -10,8 +10,8 @@
 #include "hv/transport.h"
 #include "machine/model.h"
 
-/* A transport to a new machine with one guest, on all strands of it (POWER: partition 1). Time passes in advance() only.
- * -TALLY_EINVAL with words; -TALLY_ENOMEM. */
+/* A transport to a new machine with one guest, on all strands of it (POWER: partition 1). Time passes in advance()
+ * only. -TALLY_EINVAL with words; -TALLY_ENOMEM. */
 int transport_open(struct hv_transport *ret, const struct model_opts *o, struct err *e);
 void transport_close(struct hv_transport *l); /* an empty one is fine */
 

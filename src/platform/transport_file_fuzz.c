@@ -1,6 +1,6 @@
 /*
- * transport_file_fuzz.c: any bytes as a file of what was saved of a hypervisor: it is taken or refused with words, and what is taken
- * answers its own request, from any record on and into any room, and no other.
+ * transport_file_fuzz.c: any bytes as a file of what was saved of a hypervisor: it is taken or refused with words, and
+ * what is taken answers its own request, from any record on and into any room, and no other.
  *
  * The first two bytes say where asking starts and how much room there is; the rest is the file.
  */

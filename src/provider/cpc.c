@@ -180,10 +180,10 @@ static uint32_t cpc_count_enablings(const struct probes *t, const uint32_t *ids,
 	return count;
 }
 
-/* How many counters a CPU has is the kernel's knowledge: an enabling that finds none free fails when it is attached (pinned
- * events). Who may ask at all is a matter of leases (attach/lease.h). What neither knows is decided here
- * (dtrace_cpc.txt, "Probe Availability"): a PMU that can't tell which of its counters overflowed takes one enabling at a
- * time. Its row of facts/event_pmu.def says so, once an event of the PMU was named. */
+/* How many counters a CPU has is the kernel's knowledge: an enabling that finds none free fails when it is attached
+ * (pinned events). Who may ask at all is a matter of leases (attach/lease.h). What neither knows is decided here
+ * (dtrace_cpc.txt, "Probe Availability"): a PMU that can't tell which of its counters overflowed takes one enabling at
+ * a time. Its row of facts/event_pmu.def says so, once an event of the PMU was named. */
 static bool cpc_takes_turns(const struct probes *t)
 {
 	const struct cpc_machine *m = probes_machine(t);

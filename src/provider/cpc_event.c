@@ -405,8 +405,8 @@ int cpc_event_names(struct probes *t, const char ***ret, uint32_t *n)
 	return 0;
 }
 
-/* "sched:sched_switch", "syscalls:sys_enter_*": the kernel's tracepoints are in lower case, the masks of libpfm4's events are not.
- * Whether the kernel has one of that name is not looked at. */
+/* "sched:sched_switch", "syscalls:sys_enter_*": the kernel's tracepoints are in lower case, the masks of libpfm4's
+ * events are not. Whether the kernel has one of that name is not looked at. */
 static bool is_written_as_tracepoint(const char *event)
 {
 	static const char word[] = "abcdefghijklmnopqrstuvwxyz0123456789_*?";

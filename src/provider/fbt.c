@@ -4,8 +4,9 @@
  *	fbt:MODULE:FUNCTION:entry      the function is called: args[] are its arguments
  *	fbt:MODULE:FUNCTION:return     it returns: args[1] is what it returns
  *
- * The kernel's types tell which functions there are, and their arguments.  There are some 50,000, so probes are made of those that a description
- * names, when it names them.  A kernel may let nobody probe functions, which a trial tells before any is offered (kernel/function.c).
+ * The kernel's types tell which functions there are, and their arguments.  There are some 50,000, so probes are made of
+ * those that a description names, when it names them.  A kernel may let nobody probe functions, which a trial tells
+ * before any is offered (kernel/function.c).
  */
 #include <string.h>
 

@@ -52,7 +52,8 @@ static const struct gpci_request *gpci_layout_here(const struct hv_transport *l,
 	return here ? here : r;
 }
 
-/* Whether the request is answered at all: asked for the record that is the asker's own. That there is none is no refusal. */
+/* Whether the request is answered at all: asked for the record that is the asker's own. That there is none is no
+ * refusal. */
 static int gpci_request_refused(struct hv_transport *l, const struct gpci_request *r, struct err *why)
 {
 	struct gpci_table own = { 0 };

@@ -1,11 +1,12 @@
 /*
  * insn.c: where instructions begin.
  *
- * A probe on a byte in the middle of an instruction would change what the program does, so an offset is armed only when it is known to be
- * the beginning of one: from the beginning of its function on, each instruction is passed over by its length.  On arm64 that is 4.  On
- * x86-64 it follows from prefixes, opcode, ModRM and immediates (Intel SDM volume 2, chapter 2 and appendix A).  Nothing is
- * guessed: a byte that begins no known instruction ends the walk, and what lies behind it has no offsets.  Tables of jumps that a compiler
- * puts between instructions are the reason: no symbol tells them from code.
+ * A probe on a byte in the middle of an instruction would change what the program does, so an offset is armed only when
+ * it is known to be the beginning of one: from the beginning of its function on, each instruction is passed over by its
+ * length.  On arm64 that is 4.  On x86-64 it follows from prefixes, opcode, ModRM and immediates (Intel SDM volume 2,
+ * chapter 2 and appendix A).  Nothing is guessed: a byte that begins no known instruction ends the walk, and what lies
+ * behind it has no offsets.  Tables of jumps that a compiler puts between instructions are the reason: no symbol tells
+ * them from code.
  */
 #include "provider/provider_int.h"
 
@@ -233,8 +234,8 @@ uint32_t user_insn_length(enum sym_machine machine, const uint8_t *p, size_t n)
 	return n >= 4 ? 4 : 0;
 }
 
-/* Opcodes of one byte on which Linux places no probe, a bit for each: good_insns_64 of arch/x86/kernel/uprobes.c. The opcode of VEX and EVEX
- * is looked up there as well. */
+/* Opcodes of one byte on which Linux places no probe, a bit for each: good_insns_64 of arch/x86/kernel/uprobes.c. The
+ * opcode of VEX and EVEX is looked up there as well. */
 static const uint16_t insn_refused[16] = { 0x40c0, 0xc0c0, 0xc0c0, 0xc0c0, 0xffff, 0,      0xf0c7, 0,
 					   0x0004, 0x0400, 0,      0,      0xf030, 0x0070, 0xf4f0, 0x0c13 };
 

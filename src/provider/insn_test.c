@@ -11,8 +11,9 @@
 #include "provider/provider_int.h"
 
 /*
- * What stands before an opcode, what stands behind it (ModRM, SIB), and for each opcode how long the instruction is, as a digit of base 16:
- * "objdump -D -b binary -m i386:x86-64" says so of these bytes, with bytes enough behind them.  '.': that is no instruction.
+ * What stands before an opcode, what stands behind it (ModRM, SIB), and for each opcode how long the instruction is, as
+ * a digit of base 16: "objdump -D -b binary -m i386:x86-64" says so of these bytes, with bytes enough behind them. 
+ * '.': that is no instruction.
  */
 static const struct {
 	const char *before, *behind, *length;

@@ -1,15 +1,16 @@
 /*
  * io.c: requests of block devices (Dynamic Tracing Guide, "io Provider"), from the kernel's tracepoints.
  *
- * A request begins when it is handed to the device's driver, and ends when the device is done with it: what the kernel counts in
- * /sys/block/DEVICE/stat.  What waits in a queue before that has not begun.  Devices that hand requests on to others without a
- * queue of their own (zram, dm) have none of their own.
+ * A request begins when it is handed to the device's driver, and ends when the device is done with it: what the kernel
+ * counts in /sys/block/DEVICE/stat.  What waits in a queue before that has not begun.  Devices that hand requests on to
+ * others without a queue of their own (zram, dm) have none of their own.
  */
 #include "provider/provider_int.h"
 
 #define REQUEST "((struct request *)__word0)"
 
-/* Word 1 is the status of a request that ends, word 2 are the bytes that it is about, and word 3 says that it ends. They are 0 before that. */
+/* Word 1 is the status of a request that ends, word 2 are the bytes that it is about, and word 3 says that it ends.
+ * They are 0 before that. */
 
 static const struct d_args io_args[] = {
 	{ .value = "bufinfo_t *", .text = "xlate <bufinfo_t *> ((struct __io_request *)__word0)" },

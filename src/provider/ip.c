@@ -1,8 +1,8 @@
 /*
  * ip.c: packets of IP (Dynamic Tracing Guide, "ip Provider"), from the kernel's tracepoints.
  *
- * A packet is sent when it is handed to a network device, and was received when a device hands it to the protocols.  One that several devices
- * pass on (a bridge, a tunnel) is sent and received by each.
+ * A packet is sent when it is handed to a network device, and was received when a device hands it to the protocols. 
+ * One that several devices pass on (a bridge, a tunnel) is sent and received by each.
  */
 #include "provider/packet.h"
 #include "provider/provider_int.h"

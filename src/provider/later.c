@@ -1,14 +1,16 @@
 /*
  * later.c: probes of files that a process maps when it is being traced already.
  *
- * A description with a pattern for its module, or with the name of a file that is not there yet, waits.  Clauses name their probes by
- * number when they are compiled, so a description that waits has a probe of each kind that stands in for those to come: it never fires,
- * and its clauses are theirs.  When the process has loaded a library, its new files are matched with what waits.
+ * A description with a pattern for its module, or with the name of a file that is not there yet, waits.  Clauses name
+ * their probes by number when they are compiled, so a description that waits has a probe of each kind that stands in
+ * for those to come: it never fires, and its clauses are theirs.  When the process has loaded a library, its new files
+ * are matched with what waits.
  *
- * A file is new if its path and inode are none of those that were looked at.  A library that is unloaded and loaded again is the same
- * file, whose places are armed still.
+ * A file is new if its path and inode are none of those that were looked at.  A library that is unloaded and loaded
+ * again is the same file, whose places are armed still.
  *
- * A description of whichever process waits for programs that begin (kernel/program.c): each is looked at before its process runs it.
+ * A description of whichever process waits for programs that begin (kernel/program.c): each is looked at before its
+ * process runs it.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,10 @@
 /*
- * lockstat.c: locks of the kernel that are taken and given back (Dynamic Tracing Guide, "lockstat Provider"), from its functions.
+ * lockstat.c: locks of the kernel that are taken and given back (Dynamic Tracing Guide, "lockstat Provider"), from its
+ * functions.
  *
- * A lock of which the function is put into its callers by the compiler is not seen.  That a thread waited for one, the kernel tells at two tracepoints,
- * where the wait begins and where it ends: those probes are at the second, and know the time (bpf/cg_wait.c).
+ * A lock of which the function is put into its callers by the compiler is not seen.  That a thread waited for one, the
+ * kernel tells at two tracepoints, where the wait begins and where it ends: those probes are at the second, and know
+ * the time (bpf/cg_wait.c).
  */
 #include "provider/provider_int.h"
 

@@ -1,14 +1,15 @@
 /*
  * operand.c: where the arguments of a static probe lie.
  *
- * The note of a probe has them as the assembler writes operands, one behind the other, each with its size in bytes in front (negative:
- * it is signed):
+ * The note of a probe has them as the assembler writes operands, one behind the other, each with its size in bytes in
+ * front (negative: it is signed):
  *
  *	x86-64   -4@%eax  8@$42  8@-16(%rbp)  4@8(%rax,%rcx,4)
  *	arm64    -4@w0    8@42   8@[sp, 16]   4@x3
  *
- * The text comes out of a file of a stranger.  Nothing is believed: what is no operand of this machine, or is one that a program of the
- * kernel can't read (a symbol, a register of floating point), is there as OPERAND_NONE, and its value is 0.
+ * The text comes out of a file of a stranger.  Nothing is believed: what is no operand of this machine, or is one that
+ * a program of the kernel can't read (a symbol, a register of floating point), is there as OPERAND_NONE, and its value
+ * is 0.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /*
- * packet.h: arguments that the providers of packets share: of an sk_buff in word 0, as it is when the packet is sent, or was received.
+ * packet.h: arguments that the providers of packets share: of an sk_buff in word 0, as it is when the packet is sent,
+ * or was received.
  */
 #ifndef TALLY_PROVIDER_PACKET_H
 #define TALLY_PROVIDER_PACKET_H

@@ -6,9 +6,9 @@
  *	pidPID:MODULE:FUNCTION:1c        it comes to the instruction so far behind its beginning
  *	pidPID:MODULE:-:4a1c             to the instruction at that address of the file
  *
- * MODULE is the program (a.out, or by its name) or a library (libc.so.6, or libc).  Patterns name what is there when the script is
- * compiled.  The functions are those of the file's symbol tables; a function that the compiler put into its callers is in none, and
- * the refusal of a name that is not there says so.
+ * MODULE is the program (a.out, or by its name) or a library (libc.so.6, or libc).  Patterns name what is there when
+ * the script is compiled.  The functions are those of the file's symbol tables; a function that the compiler put into
+ * its callers is in none, and the refusal of a name that is not there says so.
  */
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +85,8 @@ static bool pid_offset_name(const char *name, uint64_t *ret)
 	return n > 0 && (n == 1 || *name != '0');
 }
 
-/* The instructions of a function: those whose offset matches, or the one at `only`. Nobody is asked for bytes behind `only`. */
+/* The instructions of a function: those whose offset matches, or the one at `only`. Nobody is asked for bytes behind
+ * `only`. */
 static int pid_make_offsets(struct pid_match *m, const struct user_file *f, const struct sym_func *func, uint64_t only)
 {
 	const size_t size = func->size < CODE_MOST ? func->size : CODE_MOST;

@@ -251,7 +251,8 @@ static bool is_pattern(const char *s)
 	return s[strcspn(s, "*?[\\")] != 0;
 }
 
-/* A file of records, or a platform with a hypervisor, has no events of this machine, and the vm nothing that has a place. */
+/* A file of records, or a platform with a hypervisor, has no events of this machine, and the vm nothing that has a
+ * place. */
 static bool has_its_events(const struct probes *t, const struct probe *p)
 {
 	const bool elsewhere = t->opts.records || t->opts.transport;
@@ -293,8 +294,8 @@ static int match_made(const struct probes *t, const struct provider *of, const s
 	return found;
 }
 
-/* What a listing of it should show is made; of one with places once, since there is no more. Of one that has too many, what the
- * description names. */
+/* What a listing of it should show is made; of one with places once, since there is no more. Of one that has too many,
+ * what the description names. */
 static int provider_offer(struct probes *t, const struct provider *p, const struct d_probedesc *d, struct err *e)
 {
 	const uint32_t bit = provider_bit(p);
@@ -433,7 +434,8 @@ int probes_provider(const struct probes *t, const char *name, struct err *why)
 	return rc < 0 ? rc : why_nothing_matches(t, &d, why);
 }
 
-/* Asks the providers of processes: how many, 0 when the description is not for them, negative with the first's reason. */
+/* Asks the providers of processes: how many, 0 when the description is not for them, negative with the first's
+ * reason. */
 static int match_process(struct probes *t, const struct d_probedesc *d, int (*add)(void *arg, uint32_t id), void *arg,
 			 struct err *why)
 {

@@ -1,8 +1,8 @@
 /*
  * proc.c: processes and threads (Dynamic Tracing Guide, "proc Provider"), from the kernel's tracepoints.
  *
- * Linux makes a process and a thread by one call, and both are tasks: those that are their process's first thread have a signal for
- * their parent, others have -1.  The end of a process is that of its last thread.  A thread starts when it
+ * Linux makes a process and a thread by one call, and both are tasks: those that are their process's first thread have
+ * a signal for their parent, others have -1.  The end of a process is that of its last thread.  A thread starts when it
  * is switched to and was never switched from; that probe fires before the switch, and is about the thread that comes.
  */
 #include "provider/provider_int.h"

@@ -1,9 +1,9 @@
 /*
  * process.c: the code of a process, for providers of user code.
  *
- * A process is looked at once, when it is first named: which files it maps executable, and what functions and static probes they
- * have.  The files stay open, since places in them are armed later by their descriptors: nothing goes by a name that may
- * lead elsewhere by then.
+ * A process is looked at once, when it is first named: which files it maps executable, and what functions and static
+ * probes they have.  The files stay open, since places in them are armed later by their descriptors: nothing goes by a
+ * name that may lead elsewhere by then.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  *	                  a firing has the PC of what it interrupted.
  *	tick-N[unit]      on one CPU.  A timer of the tracer fires it.
  *
- * Without a unit N is a rate in Hz.  An interval below 200 microseconds is refused: the firings themselves would be most
- * of what they measure.
+ * Without a unit N is a rate in Hz.  An interval below 200 microseconds is refused: the firings themselves would be
+ * most of what they measure.
  */
 #include <string.h>
 

@@ -80,7 +80,8 @@ struct stability {
 	uint8_t name, data, dep;
 }; /* enum stab, stab, dep */
 
-/* Which descriptions wait for files that processes map later (probes_look_again()): none; those that match something already; all. */
+/* Which descriptions wait for files that processes map later (probes_look_again()): none; those that match something
+ * already; all. */
 enum prov_waits { WAITS_NONE, WAITS_MATCHED, WAITS_ALL };
 
 struct probes; /* the table of all probes made so far */
@@ -95,8 +96,8 @@ struct prov_opts {
 	bool vm;           /* programs run in the vm, where nothing of this machine fires */
 	struct hv_transport *transport; /* to a hypervisor: --on power, batoka ...; NULL: none */
 	struct sun4v_client *sun4v;     /* its guest, when it is sun4v's; else NULL */
-	/* Processes may not run their own code yet (the command of -c): called before one is looked at, or, with 0, all are. 0, or negative with
-	 * words. */
+	/* Processes may not run their own code yet (the command of -c): called before one is looked at, or, with 0, all
+	 * are. 0, or negative with words. */
 	int (*process_ready)(void *arg, uint32_t pid, struct err *why);
 	void *process_arg;
 	enum k_functions functions; /* how the kernel's are to be probed */
@@ -138,12 +139,13 @@ struct provider {
 	/* Its probes, when the kernel's tracepoints make them: then offer, why_none and args_of are empty. */
 	const struct point_row *row;
 	uint32_t nrows;
-	/* Without has_places. A literal name: makes (or finds) its probes. Returns how many; 0 when the name is not the provider's;
-	 * negative with the reason in words ("count 100 is below the minimum of 5000"). */
+	/* Without has_places. A literal name: makes (or finds) its probes. Returns how many; 0 when the name is not the
+	 * provider's; negative with the reason in words ("count 100 is below the minimum of 5000"). */
 	int (*name_probe)(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg,
 			  struct err *why);
-	/* is_of_process. Of a description whose provider ends in a number, or may be a pattern of such: makes (or finds) its probes. How many; 0
-	 * and no words when the description is of another provider; negative with the reason. */
+	/* is_of_process. Of a description whose provider ends in a number, or may be a pattern of such: makes (or
+	 * finds) its probes. How many; 0 and no words when the description is of another provider; negative with the
+	 * reason. */
 	int (*match)(struct probes *t, const struct d_probedesc *d, int (*add)(void *arg, uint32_t id), void *arg,
 		     struct err *why);
 	/* is_of_process. The same in a file that a process maps later. */
@@ -158,16 +160,17 @@ struct provider {
 	int (*why_none)(const struct probes *t, const struct d_probedesc *d, struct err *why);
 	/* What args[index] of a probe is; NULL: nothing. An empty slot: no probe has any. */
 	const struct d_args *(*args_of)(const struct probe *p, uint32_t index);
-	/* Whether these enabled probes, its own among others, may be enabled together: 0, or -TALLY_EBUSY with the reason. An
-	 * empty slot: always. */
+	/* Whether these enabled probes, its own among others, may be enabled together: 0, or -TALLY_EBUSY with the
+	 * reason. An empty slot: always. */
 	int (*compatible)(const struct probes *t, const uint32_t *ids, uint32_t n, struct err *why);
-	/* Of ARM_SAMPLE probes. begin: the first reading, since which deltas count. fire: reads again, at that time of the platform,
-	 * and hands each record to the reader's take. Errors are words without the probe's name, or take's own (e->code 0).
-	 * end: frees s->last, also after a begin that failed. */
+	/* Of ARM_SAMPLE probes. begin: the first reading, since which deltas count. fire: reads again, at that time of
+	 * the platform, and hands each record to the reader's take. Errors are words without the probe's name, or
+	 * take's own (e->code 0). end: frees s->last, also after a begin that failed. */
 	int (*begin)(struct sample *s, struct err *e);
 	int (*fire)(struct sample *s, uint64_t ns, struct err *e);
 	void (*end)(struct sample *s);
-	/* Whether that platform lets it be read: 0, or why not. An empty slot: if the platform has the provider at all. */
+	/* Whether that platform lets it be read: 0, or why not. An empty slot: if the platform has the provider at
+	 * all. */
 	int (*readable)(const struct probe *p, struct hv_transport *transport, struct sun4v_client *sun4v,
 			struct err *e);
 };
@@ -239,13 +242,15 @@ struct user_wait {
 const struct user_wait *probes_waits(const struct probes *t); /* NULL: there is none */
 /* Where the process calls when it has mapped a library, and its file: false: it has no dynamic loader. */
 bool probes_loader(struct probes *t, uint32_t pid, const struct user_file **file, uint64_t *offset);
-/* Process `in`, pid itself or one that it forked, maps more files by now: found() for each probe of a description that waits, each may be
- * named several times. 0, what found() returns if that is negative, or -TALLY_ENOMEM. A process that has ended maps nothing. */
+/* Process `in`, pid itself or one that it forked, maps more files by now: found() for each probe of a description that
+ * waits, each may be named several times. 0, what found() returns if that is negative, or -TALLY_ENOMEM. A process that
+ * has ended maps nothing. */
 int probes_look_again(struct probes *t, uint32_t pid, uint32_t in,
 		      int (*found)(void *arg, const struct user_wait *w, const struct user_file *f, uint32_t id),
 		      void *arg, struct err *why);
-/* Some process begins to run the program of descriptor fd, which is taken over: as above, for descriptions of whichever process. Before
- * that, outdated() is called for that file as it was known, if its contents have changed: its places are no more where they were. */
+/* Some process begins to run the program of descriptor fd, which is taken over: as above, for descriptions of whichever
+ * process. Before that, outdated() is called for that file as it was known, if its contents have changed: its places
+ * are no more where they were. */
 int probes_look_at(struct probes *t, int fd, const char *path, void (*outdated)(void *arg, const struct user_file *f),
 		   int (*found)(void *arg, const struct user_wait *w, const struct user_file *f, uint32_t id),
 		   void *arg, struct err *why);

@@ -17,7 +17,8 @@
 	.function = { STAB_PRIVATE, STAB_PRIVATE, DEP_UNKNOWN }, .names = { STAB_EVOLVING, STAB_EVOLVING, class },  \
 	.args = { STAB_EVOLVING, STAB_EVOLVING, class }
 
-/* "no probe "tikc"; did you mean tick?": -TALLY_ENOPROBE; 0 and no words when none of the names is near. what: "probe". */
+/* "no probe "tikc"; did you mean tick?": -TALLY_ENOPROBE; 0 and no words when none of the names is near. what:
+ * "probe". */
 int prov_misspelt(const char *what, const char *word, struct text_names names, struct err *why);
 
 /* ---- what providers of the kernel's tracepoints share (tracepoint.c) ------------- */
@@ -25,7 +26,8 @@ int prov_misspelt(const char *what, const char *word, struct text_names names, s
 int point_offer_all(struct probes *t, const struct provider *prov, struct err *e);
 /* Why there can be none at all: 0: there can. */
 int point_not_here(const struct provider *prov, const struct probes *t, struct err *why);
-/* A probe that comes about at tracepoints: a row without points, or with one that this kernel has not, is no probe of it. */
+/* A probe that comes about at tracepoints: a row without points, or with one that this kernel has not, is no probe of
+ * it. */
 struct point_row {
 	const char *name;
 	struct bpf_point point[8]; /* the first, and the others that are named: each fires it */
@@ -102,7 +104,8 @@ static inline bool user_file_is_same(const struct user_file *a, const struct use
 }
 /* Whether a file that the process maps later may be meant: any of a pattern, or one that is not there. */
 bool user_may_come(const struct user_process *p, const struct d_probedesc *d);
-/* Has the description wait, of which so many probes were found (or what was wrong): probes of the kinds (bit i: ARM_USER_ENTRY + i) that stand for those that come are added. */
+/* Has the description wait, of which so many probes were found (or what was wrong): probes of the kinds (bit i:
+ * ARM_USER_ENTRY + i) that stand for those that come are added. */
 int user_wait_add(struct probes *t, const struct provider *prov, const char *prov_name, const struct user_process *p,
 		  const struct d_probedesc *d, uint32_t kinds, int found, int (*add)(void *arg, uint32_t id), void *arg,
 		  struct err *why);
@@ -120,7 +123,8 @@ uint32_t user_insn_length(enum sym_machine machine, const uint8_t *p, size_t n);
 /* Whether no kernel that we know places a probe on it. */
 bool user_insn_is_refused(enum sym_machine machine, const uint8_t *p, size_t n);
 
-/* Where the arguments of a static probe lie, as its note says it (operand.c): how many, of which the first OPERANDS_MOST are in to. */
+/* Where the arguments of a static probe lie, as its note says it (operand.c): how many, of which the first
+ * OPERANDS_MOST are in to. */
 uint8_t usdt_operands(enum sym_machine machine, const char *args, struct bpf_operand to[static OPERANDS_MOST]);
 
 /* ---- what cpc has found out about the machine, once per table of probes -------- */

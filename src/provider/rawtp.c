@@ -3,8 +3,8 @@
  *
  *	rawtp:MODULE::NAME
  *
- * A tracepoint's record, as tracefs shows it, is made of these arguments; a program that takes them directly is faster and
- * sees more.
+ * A tracepoint's record, as tracefs shows it, is made of these arguments; a program that takes them directly is faster
+ * and sees more.
  */
 #include "provider/provider_int.h"
 

@@ -1,9 +1,9 @@
 /*
  * sched.c: scheduling (Dynamic Tracing Guide, "sched Provider"), from the kernel's tracepoints.
  *
- * The kernel tells of a switch once, before it: then the thread that goes is the current one.  on-cpu fires there too, but is
- * about the thread that comes: its pid, its execname, its self-> variables.  A thread that goes while it could run was
- * preempted; else it sleeps.  The kernel counts its voluntary and involuntary switches by the same rule.
+ * The kernel tells of a switch once, before it: then the thread that goes is the current one.  on-cpu fires there too,
+ * but is about the thread that comes: its pid, its execname, its self-> variables.  A thread that goes while it could
+ * run was preempted; else it sleeps.  The kernel counts its voluntary and involuntary switches by the same rule.
  */
 #include "provider/provider_int.h"
 

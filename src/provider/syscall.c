@@ -4,10 +4,10 @@
  *	syscall:vmlinux:NAME:entry     the call begins: arg0 .. arg5 are its arguments
  *	syscall:vmlinux:NAME:return    it ends: arg0 and arg1 are what it returns, errno why it failed
  *
- * All probes of a name share one program at the kernel's raw tracepoint sys_enter or sys_exit, which finds its probe by the
- * call's number (bpf/cg_call.c), so that ten probes cost no more to arm than one.  A program of 32 bits has
- * numbers of its own; its calls fire the probe of the same name.  The kernel may lack a call that is listed: the number
- * is reserved all the same, and a program that tries it fires the probe.
+ * All probes of a name share one program at the kernel's raw tracepoint sys_enter or sys_exit, which finds its probe by
+ * the call's number (bpf/cg_call.c), so that ten probes cost no more to arm than one.  A program of 32 bits has numbers
+ * of its own; its calls fire the probe of the same name.  The kernel may lack a call that is listed: the number is
+ * reserved all the same, and a program that tries it fires the probe.
  */
 #include <string.h>
 

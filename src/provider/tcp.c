@@ -1,10 +1,10 @@
 /*
  * tcp.c: connections of TCP (Dynamic Tracing Guide, "tcp Provider"), from the kernel's tracepoints.
  *
- * The kernel tells of each change of a connection's state, before it makes it, and of a connection that is refused.  A change stands for
- * the packet that caused it: which of both ends sent it is known, its headers are not there.  So each probe's arguments
- * are translated from the socket, as one whose packet was sent, or was received (lib/tally/d/net.d).  Segments are sent and received as
- * their packets of IP are (ip.c), and have their headers.
+ * The kernel tells of each change of a connection's state, before it makes it, and of a connection that is refused.  A
+ * change stands for the packet that caused it: which of both ends sent it is known, its headers are not there.  So each
+ * probe's arguments are translated from the socket, as one whose packet was sent, or was received (lib/tally/d/net.d). 
+ * Segments are sent and received as their packets of IP are (ip.c), and have their headers.
  */
 #include "provider/packet.h"
 #include "provider/provider_int.h"
@@ -34,8 +34,9 @@ static const struct d_args send_args[] = SEGMENT_ARGS(PACKET_SENT, "__ip_sent"),
 	{                                                                              \
 		.word = 0, .at = { { "sock", "sk_protocol" } }, .bytes = 2, .value = 6 \
 	}
-/* tcp_send_reset without a socket: word 1 is the segment that is answered, whose data are the header of TCP. Flags stand in one byte, from
- * fin on. Before Linux 6.10 the tracepoint had two arguments, and did not fire without a socket. */
+/* tcp_send_reset without a socket: word 1 is the segment that is answered, whose data are the header of TCP. Flags
+ * stand in one byte, from fin on. Before Linux 6.10 the tracepoint had two arguments, and did not fire without a
+ * socket. */
 enum { SYN = 0x02, ACK = 0x10 };
 #define SEGMENT_FLAG(which, flag)                                                                           \
 	{                                                                                                   \

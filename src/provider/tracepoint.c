@@ -1,9 +1,9 @@
 /*
  * tracepoint.c: what the providers of the kernel's tracepoints share.
  *
- * The kernel's types tell which tracepoints there are and what each hands over (kernel/tracepoint.c).  There are some 1,600, so a
- * probe's arguments are looked at when somebody asks for one.  Two probes whose argument of a number is of one type have one
- * description of it, so that a clause of both may use it.
+ * The kernel's types tell which tracepoints there are and what each hands over (kernel/tracepoint.c).  There are some
+ * 1,600, so a probe's arguments are looked at when somebody asks for one.  Two probes whose argument of a number is of
+ * one type have one description of it, so that a clause of both may use it.
  */
 #include <string.h>
 

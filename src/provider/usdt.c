@@ -1,18 +1,21 @@
 /*
- * usdt.c: static probes in programs and libraries (Dynamic Tracing Guide, "Statically Defined Tracing for User Applications").
+ * usdt.c: static probes in programs and libraries (Dynamic Tracing Guide, "Statically Defined Tracing for User
+ * Applications").
  *
  *	PROVIDERpid:MODULE:FUNCTION:NAME     the program comes to the probe: arg0 .. arg9 are its arguments
  *
- * A program says where its probes are and where their arguments lie in notes of its file (.note.stapsdt: symbol/code.c), which the macros
- * of <sys/sdt.h> write, and those of a header that `tally trace -h` makes.  PROVIDER and NAME are the program's; two underscores of a
- * name are a dash, as D has it (query__start: query-start).  FUNCTION is where the probe stands.  One that stands in a function several
- * times is one probe with several places, each of which has its own operands (operand.c).
+ * A program says where its probes are and where their arguments lie in notes of its file (.note.stapsdt:
+ * symbol/code.c), which the macros of <sys/sdt.h> write, and those of a header that `tally trace -h` makes.  PROVIDER
+ * and NAME are the program's; two underscores of a name are a dash, as D has it (query__start: query-start).  FUNCTION
+ * is where the probe stands.  One that stands in a function several times is one probe with several places, each of
+ * which has its own operands (operand.c).
  *
- * PROVIDERpid may be a pattern of several processes: `myapp*`.  Then all processes are looked at that run when the script is compiled,
- * each of their files once; but only where no other provider has such a name, since that look takes milliseconds for each file.
- * A pattern that any process id matches stands for places of files, whichever process comes to them: so processes that begin later fire
- * them, too, and need no look.  Such a probe is one for all processes, and probeprov is made when it fires, of the provider's name and the process id.  Files that no
- * process mapped before are looked at when they are executed (later.c).  A list has a probe for each process.
+ * PROVIDERpid may be a pattern of several processes: `myapp*`.  Then all processes are looked at that run when the
+ * script is compiled, each of their files once; but only where no other provider has such a name, since that look takes
+ * milliseconds for each file. A pattern that any process id matches stands for places of files, whichever process comes
+ * to them: so processes that begin later fire them, too, and need no look.  Such a probe is one for all processes, and
+ * probeprov is made when it fires, of the provider's name and the process id.  Files that no process mapped before are
+ * looked at when they are executed (later.c).  A list has a probe for each process.
  */
 #include <stdio.h>
 #include <string.h>
@@ -63,7 +66,8 @@ struct usdt_match {
 	bool may_be_any; /* a pattern of process ids stands for places of files */
 };
 
-/* Whether the description is about whichever process: its pattern matches the provider's name with any process id behind it. */
+/* Whether the description is about whichever process: its pattern matches the provider's name with any process id
+ * behind it. */
 static bool usdt_is_any(const struct usdt_match *m, const char *prov)
 {
 	const size_t n = strlen(m->d->prov);
@@ -147,7 +151,8 @@ static bool usdt_is_named(const struct usdt_match *m, const struct sym_note *not
 	return text_glob(m->d->prov, prov);
 }
 
-/* The same with whatever process id: the pattern, up to its first star, is how the name begins, or goes on into the id. */
+/* The same with whatever process id: the pattern, up to its first star, is how the name begins, or goes on into the
+ * id. */
 static bool usdt_may_be_named(const struct usdt_match *m, const struct sym_note *note)
 {
 	const size_t fixed = strcspn(m->d->prov, "*?[\\"), n = strlen(note->prov);

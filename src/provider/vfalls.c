@@ -51,7 +51,8 @@ static int vfalls_no_event(const char *word, struct err *why)
 	return prov_misspelt("event", word, TEXT_NAMES(names, n), why);
 }
 
-/* Whether one register at least may be read; for an event, one that selects it. Of a strand's own it is no call that counts. */
+/* Whether one register at least may be read; for an event, one that selects it. Of a strand's own it is no call that
+ * counts. */
 static int vfalls_register_unreadable(struct sun4v_client *c, const char *event, struct err *why)
 {
 	struct err first = { 0 };

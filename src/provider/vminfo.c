@@ -1,11 +1,13 @@
 /*
  * vminfo.c: what virtual memory does (Dynamic Tracing Guide, "vminfo Provider"), from the kernel's tracepoints.
  *
- * A probe stands for a statistic: arg0 is what it grows by.  Solaris has arg1 for the address of the statistic, which is NULL here.
+ * A probe stands for a statistic: arg0 is what it grows by.  Solaris has arg1 for the address of the statistic, which
+ * is NULL here.
  */
 #include "provider/provider_int.h"
 
-/* One description for all of them, so that one clause may be of all. Word 3 is made up: 1 where the pages of a request count. */
+/* One description for all of them, so that one clause may be of all. Word 3 is made up: 1 where the pages of a request
+ * count. */
 static const struct d_args vminfo_args[] = {
 	{ .value = "uint64_t", .text = "__word3 ? (((struct bio *)__word0)->bi_iter.bi_size + 4095) / 4096 : 1" },
 	{ .value = "uint64_t *", .text = "(uint64_t *)0" },

@@ -11,7 +11,8 @@
  * allows, the other figures by their p-value; figures that cannot be judged come last.
  *
  * Where records may be missing, values may be off. Errors that missing records look like are not judged then. As many
- * latencies may be of wrong pairs as there are signs of it, so each figure of latencies may be off by as much as that many can move it.
+ * latencies may be of wrong pairs as there are signs of it, so each figure of latencies may be off by as much as that
+ * many can move it.
  *
  * Requesters on one link wait for each other. If one requester sends more, the others of its device wait longer: it
  * is the cause, they are consequences. That is claimed only if the signs fit, and if within both traces, too, the
@@ -340,8 +341,9 @@ static double error_by_ranks(const struct ptt_hist *h, const struct ptt_track *k
 	return (ptt_hist_quantile(h, shares[place] + 2 * error) - ptt_hist_quantile(h, shares[place] - 2 * error)) / 4;
 }
 
-/* Its value is that of the whole histogram; how far it can be trusted the blocks say: by what each has there, and by how many
- * each has below. The first sees little of what a few blocks have all of, the second of what moves within a bucket. */
+/* Its value is that of the whole histogram; how far it can be trusted the blocks say: by what each has there, and by
+ * how many each has below. The first sees little of what a few blocks have all of, the second of what moves within a
+ * bucket. */
 static struct sample place_of(const struct ptt_hist *h, const struct ptt_track *k, unsigned place, double value)
 {
 	double num[PTT_TRACK_BLOCKS] = { 0 }, n[PTT_TRACK_BLOCKS] = { 0 }, error;
@@ -376,8 +378,8 @@ static struct sample share_below(const struct ptt_track *k, double v)
 	return compare_ratio(num, n, k->n, 1);
 }
 
-/* Between two modes a percentile jumps when a few requests move.  So each is taken as all that lies so many errors of its rank
- * around it, and the most errors with which the two have nothing in common tell the chance. */
+/* Between two modes a percentile jumps when a few requests move.  So each is taken as all that lies so many errors of
+ * its rank around it, and the most errors with which the two have nothing in common tell the chance. */
 static double chance_by_ranks(const struct ptt_hist *a, const struct ptt_hist *b, const struct ptt_track *ta,
 			      const struct ptt_track *tb, double share, double at_a, double at_b)
 {
@@ -665,7 +667,8 @@ static int by_chance(const void *p, const void *q)
 	return (x->is.chance > y->is.chance) - (x->is.chance < y->is.chance);
 }
 
-/* The least probable one is held against the bound shared by all, the next against that shared by the rest, and so on. */
+/* The least probable one is held against the bound shared by all, the next against that shared by the rest, and so
+ * on. */
 static void find_findings(struct changes *c)
 {
 	uint32_t judged = 0, found = 0;
@@ -695,8 +698,8 @@ static void find_findings(struct changes *c)
 		}
 }
 
-/* What of a cause's the others would feel: they wait as it asks, and get on as it doesn't.  What is expected needs less proof than
- * a finding out of many; that means follow the link itself has proved. */
+/* What of a cause's the others would feel: they wait as it asks, and get on as it doesn't.  What is expected needs less
+ * proof than a finding out of many; that means follow the link itself has proved. */
 static bool figure_follows_cause(const struct figure *x, const struct figure *cause)
 {
 	bool more = cause->g.log > 0, latency = x->of == OF_LATENCY || x->of == OF_MEAN;

@@ -38,8 +38,9 @@ struct compare_pair {
 };
 /* Sets what is each pair's own; the rest of it is the caller's. */
 void compare_own(struct compare_pair *v, uint32_t n);
-/* Whether the others of a requester's device feel that it carries more, or less, in b. They wait longer when the device, or the requester,
- * carries more, and what they waited in b isn't the contrary; or it waits along with them, and their waits have changed accordingly. */
+/* Whether the others of a requester's device feel that it carries more, or less, in b. They wait longer when the
+ * device, or the requester, carries more, and what they waited in b isn't the contrary; or it waits along with them,
+ * and their waits have changed accordingly. */
 bool compare_share(const struct ptt_report *ra, const struct ptt_report *rb, const struct ptt_requester_row *a,
 		   const struct ptt_requester_row *b, bool more, bool along);
 

@@ -126,7 +126,8 @@ static bool pair_is_of(const struct compare_pair *p, uint32_t device)
 	return p->measure && p->a->device == device;
 }
 
-/* Sets own figures of a device's pairs. Returns the one that changed most surely and still is a measure for others, or NULL. */
+/* Sets own figures of a device's pairs. Returns the one that changed most surely and still is a measure for others, or
+ * NULL. */
 static struct compare_pair *device_set_own(struct compare_pair *v, uint32_t n, uint32_t device)
 {
 	struct compare_pair *most = NULL;
@@ -176,7 +177,8 @@ void compare_own(struct compare_pair *v, uint32_t n)
 
 /* ---- who shares ----------------------------------------------------------------------------------------------- */
 
-/* Latencies of the others of its device against what the device, or the requester itself, carries, in the blocks of one trace. */
+/* Latencies of the others of its device against what the device, or the requester itself, carries, in the blocks of one
+ * trace. */
 static void latency_with_load(const struct ptt_report *r, const struct ptt_requester_row *cause, double *with_all,
 			      double *with_one)
 {

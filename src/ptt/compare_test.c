@@ -291,7 +291,8 @@ static void assert_first(const struct found *f, uint32_t who, double truth)
 	assert_true(f->v[0].change > 0 ? truth > 1 : truth < 1);
 }
 
-/* A trace of one device's generated traffic, of which every so many records `n` are missing, though nothing says so; 0: none. */
+/* A trace of one device's generated traffic, of which every so many records `n` are missing, though nothing says so; 0:
+ * none. */
 static const struct ptt_report *cut_report(uint64_t seed, uint32_t every, uint32_t n, struct ptt_stats **s)
 {
 	enum { RECORDS = 40000 };
@@ -441,8 +442,8 @@ static void on_a_shared_link_who_asks_for_more_is_the_cause_and_others_are_conse
 	(void)state;
 }
 
-/* 5 % more of one in twenty are 1 % longer waits for the others, which their latencies alone hardly prove: seed 2 was a change
- * without a role. */
+/* 5 % more of one in twenty are 1 % longer waits for the others, which their latencies alone hardly prove: seed 2 was a
+ * change without a role. */
 static void a_cause_is_told_by_the_link_that_is_shared_where_the_others_hardly_feel_it(void **state)
 {
 	(void)state;
@@ -466,7 +467,8 @@ static void a_cause_is_told_by_the_link_that_is_shared_where_the_others_hardly_f
 	}
 }
 
-/* Who has only so many requests open asks less when it waits, so what the link carries doesn't tell that it is shared. */
+/* Who has only so many requests open asks less when it waits, so what the link carries doesn't tell that it is
+ * shared. */
 static void who_asks_for_more_is_the_cause_where_all_have_few_requests_open_too(void **state)
 {
 	(void)state;
@@ -485,7 +487,8 @@ static void who_asks_for_more_is_the_cause_where_all_have_few_requests_open_too(
 	}
 }
 
-/* What all wait is the most of what a latency varies by.  A fifth more of a requester's own 336 ticks was lost in it. */
+/* What all wait is the most of what a latency varies by.  A fifth more of a requester's own 336 ticks was lost in
+ * it. */
 static void a_change_of_ones_own_latency_is_found_among_the_waits_that_all_share(void **state)
 {
 	(void)state;
@@ -507,7 +510,8 @@ static void a_change_of_ones_own_latency_is_found_among_the_waits_that_all_share
 	}
 }
 
-/* Of many figures the one that chance moves most comes first.  Here it was said to be 3.81 % off at most, and was 3.87 %. */
+/* Of many figures the one that chance moves most comes first.  Here it was said to be 3.81 % off at most, and was 3.87
+ * %. */
 static void the_error_of_a_change_that_stands_out_among_many_allows_for_that(void **state)
 {
 	struct plant a = { .seed = 20006, .requests = 12000, .shared = true }, b = a;

@@ -72,7 +72,8 @@ PTT_INLINE uint32_t ptt_zero_mask(uint32_t v)
 	return (uint32_t)((int32_t)(v - 1) >> 31);
 }
 
-/* Of a Time of 32 bits that is behind the last one. A stray is as late as the record before; behind some of them the clock goes on from here. */
+/* Of a Time of 32 bits that is behind the last one. A stray is as late as the record before; behind some of them the
+ * clock goes on from here. */
 uint64_t ptt_clock_back(struct ptt_clock *c, uint32_t raw);
 
 /* The first record starts the clock at 0, whatever it says: what came before it isn't known. */
@@ -99,7 +100,8 @@ PTT_INLINE uint32_t ptt_disabled_bytes(uint32_t dw1, uint32_t length)
 	return first + (last & (uint32_t)((int32_t)(1 - length) >> 31));
 }
 
-/* Of a read: where its first byte is in its DW, and how many it asks for: holes between enabled bytes count (2.3.1.1, table 2-38). */
+/* Of a read: where its first byte is in its DW, and how many it asks for: holes between enabled bytes count (2.3.1.1,
+ * table 2-38). */
 PTT_INLINE uint32_t ptt_read_first(const struct tlp *t)
 {
 	return t->first_be ? (uint32_t)__builtin_ctz(t->first_be) : 0;

@@ -203,8 +203,8 @@ bool match_duplicate(struct ptt_match *m, uint64_t key, const struct tlp *t)
 	return true;
 }
 
-/* A completion whose request lies in or before the last gap. Where packets come twice, one whose Byte Count has not fallen since the
- * one before it is that one again. */
+/* A completion whose request lies in or before the last gap. Where packets come twice, one whose Byte Count has not
+ * fallen since the one before it is that one again. */
 static enum ptt_event match_behind_gap(struct ptt_match *m, uint64_t key, uint16_t gaps, const struct match_answer *a)
 {
 	uint16_t mark = MATCH_BEHIND | (gaps & 1 ? MATCH_ODD : 0);

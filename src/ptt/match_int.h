@@ -50,8 +50,8 @@ static inline struct match_answer match_answer_of(const struct tlp *t)
 	};
 }
 
-/* Opens a request: PTT_OPENED, PTT_REUSED or PTT_EVICTED. *where is what the caller fills before the next call. With the
- * latter two, *given_up is good until the next call. */
+/* Opens a request: PTT_OPENED, PTT_REUSED or PTT_EVICTED. *where is what the caller fills before the next call. With
+ * the latter two, *given_up is good until the next call. */
 enum ptt_event match_request(struct ptt_match *m, uint64_t key, struct tlp **where, const struct ptt_pair **given_up);
 /* Whether it is a request that is open and was seen once: the same packet at its other port. */
 bool match_duplicate(struct ptt_match *m, uint64_t key, const struct tlp *t);
@@ -73,8 +73,9 @@ struct match_slot {
 	uint16_t misfit;       /* not 0: the first completion's Lower Address is not that of the read */
 	uint32_t older, newer; /* by age, in a ring; `newer` also links free slots */
 };
-/* What is known of duplicates of a key's request and completions. The rest of the bits is a number: of MATCH_BEHIND the Byte Count
- * of the last completion, and in MATCH_ODD whether the gap before it was of odd number; else how many completions were seen once. */
+/* What is known of duplicates of a key's request and completions. The rest of the bits is a number: of MATCH_BEHIND the
+ * Byte Count of the last completion, and in MATCH_ODD whether the gap before it was of odd number; else how many
+ * completions were seen once. */
 enum {
 	MATCH_TWICE = 1 << 14,  /* the request was seen twice, so its completions are */
 	MATCH_MAYBE = 2 << 14,  /* the first one after a gap: its first record may have been before */
@@ -141,7 +142,8 @@ static inline uint32_t match_take(struct ptt_match *m)
 	return i;
 }
 
-/* Of a request that is over: whether a read that went well got other data than it asked for. The completions are another's then. */
+/* Of a request that is over: whether a read that went well got other data than it asked for. The completions are
+ * another's then. */
 static inline bool match_is_misfit(const struct match_slot *s)
 {
 	const struct tlp *q = &s->pair.request;

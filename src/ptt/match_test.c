@@ -287,7 +287,8 @@ static void every_failing_allocation_is_reported(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
-/* The first record of the request lies before the gap, or in it: the duplicate of its completion was an unexpected completion. */
+/* The first record of the request lies before the gap, or in it: the duplicate of its completion was an unexpected
+ * completion. */
 static void a_duplicate_of_a_completion_after_a_gap_is_not_unexpected(void **state)
 {
 	(void)state;

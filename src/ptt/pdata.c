@@ -324,7 +324,8 @@ static unsigned feature_count(const struct ptt_reader *r)
 	return n;
 }
 
-/* Whether perf records go on at `at`, which should be `should`: two of them, or the table of features behind the data. */
+/* Whether perf records go on at `at`, which should be `should`: two of them, or the table of features behind the
+ * data. */
 static bool is_boundary(struct ptt_reader *r, uint64_t at, uint64_t should, bool strict)
 {
 	const uint8_t *p;

@@ -225,8 +225,8 @@ void pdata_cut(struct ptt_reader *r, uint64_t end);
 int pdata_stream_end(struct ptt_reader *r, struct ptt_chunk *c);
 /* Whether the bytes at p are records of `format`, as far as the marker tells. */
 bool pdata_raw_is(struct ptt_reader *r, enum ptt_format format);
-/* Where in [from, to) records of 4DW move by `shift`: the end of the last one before. *gain: how much more those behind it look like
- * records then, 2 or 3 each. */
+/* Where in [from, to) records of 4DW move by `shift`: the end of the last one before. *gain: how much more those behind
+ * it look like records then, 2 or 3 each. */
 uint64_t pdata_cut_find(struct ptt_reader *r, uint64_t from, uint64_t to, uint64_t shift, int64_t *gain);
 /* Whether the run's AUX data, of the same offset, was given before. */
 bool pdata_run_is_repeated(struct ptt_reader *r, struct pdata_stream *s, const struct pdata_run *run);
@@ -244,8 +244,8 @@ struct splice_how {
 	bool twice;     /* packets between devices may be there twice */
 	bool tag14;
 };
-/* Where in [from, to) of the file whole records were cut out, as something else has told: the place of the first behind the cut, 0 when
- * nothing tells. */
+/* Where in [from, to) of the file whole records were cut out, as something else has told: the place of the first behind
+ * the cut, 0 when nothing tells. */
 uint64_t ptt_splice_find(struct ptt_reader *r, uint64_t from, uint64_t to, const struct splice_how *how);
 /* How many bytes of 8DW records at p stand in front of a place where records are missing; n: there is no such place. */
 size_t ptt_splice_ahead(const uint8_t *p, size_t n, const struct splice_how *how);

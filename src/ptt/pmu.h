@@ -69,19 +69,20 @@ struct ptt_pmus_ops {
 	/* Starts; one trace per device: -TALLY_EBUSY. ring: bytes of the AUX ring, a multiple of PTT_BUFFER_BYTES.
 	 * -TALLY_EINVAL: the platform refuses the event, with its words. */
 	int (*start)(void *arg, const struct ptt_pmu *p, const struct ptt_ask *ev, size_t ring, struct err *e);
-	/* Waits up to timeout_ms for committed bytes: 1 and *a (valid until the next call), 0: none, negative: the device
-	 * is lost (-TALLY_EEND, -TALLY_EIO). */
+	/* Waits up to timeout_ms for committed bytes: 1 and *a (valid until the next call), 0: none, negative: the
+	 * device is lost (-TALLY_EEND, -TALLY_EIO). */
 	int (*next)(void *arg, struct ptt_aux *a, int timeout_ms, struct err *e);
 	/* Stops the trace: what the device still has is committed, and next() gives it until it says 0. */
 	int (*stop)(void *arg, struct err *e);
-	/* Embedded machines: time passes only here; NULL where it passes by itself. Ends early, when the ring is full. Returns the
-	 * nanoseconds that passed. */
+	/* Embedded machines: time passes only here; NULL where it passes by itself. Ends early, when the ring is full.
+	 * Returns the nanoseconds that passed. */
 	uint64_t (*advance)(void *arg, uint64_t ns);
 	void (*close)(void *arg);
-	/* The platform's own time, where it passes by itself and may be slower than the clock; NULL where it is the clock's.
-	 * Negative as next(). */
+	/* The platform's own time, where it passes by itself and may be slower than the clock; NULL where it is the
+	 * clock's. Negative as next(). */
 	int (*now)(void *arg, uint64_t *ns, struct err *e);
-	/* What the links of device i's core have carried. NULL, -TALLY_ENOTSUP: nothing here counts that. Negative as next(). */
+	/* What the links of device i's core have carried. NULL, -TALLY_ENOTSUP: nothing here counts that. Negative as
+	 * next(). */
 	int (*link)(void *arg, uint32_t i, struct ptt_link *ret, struct err *e);
 };
 

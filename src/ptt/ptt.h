@@ -35,8 +35,8 @@ struct ptt_decode_opts {
 };
 /* Fills *t from the record at p (format's DWs); device and offset are the caller's. */
 void ptt_decode(const uint8_t *p, const struct ptt_decode_opts *o, struct ptt_clock *c, struct tlp *t);
-/* The same of a record in a chunk that ends at `end`: a Time that is too far ahead, as the records behind it tell, counts as that of the
- * record before. */
+/* The same of a record in a chunk that ends at `end`: a Time that is too far ahead, as the records behind it tell,
+ * counts as that of the record before. */
 void ptt_decode_in(const uint8_t *p, const uint8_t *end, const struct ptt_decode_opts *o, struct ptt_clock *c,
 		   struct tlp *t);
 /* Whether a record of 8DW may begin so: bits 31:11 are ones, which no record of 4DW has. */
@@ -47,10 +47,11 @@ static inline bool ptt_is_marker(uint32_t dw0)
 /* The format of a chunk by its first DW; whether a record is padding (all zero). */
 enum ptt_format ptt_format_of(const uint8_t *p, size_t n);
 bool ptt_is_padding(const uint8_t *p, enum ptt_format f);
-/* Tells absolute from delta time by a chunk's records; *sure is false when the evidence is weak. Weak evidence of 4DW is
- * ABS. */
+/* Tells absolute from delta time by a chunk's records; *sure is false when the evidence is weak. Weak evidence of 4DW
+ * is ABS. */
 enum ptt_time ptt_time_guess(const uint8_t *p, size_t n, enum ptt_format f, bool *sure);
-/* 8DW, absolute time: whether the Time of the record at p is out of order, as the records up to `end` go on from `last`. */
+/* 8DW, absolute time: whether the Time of the record at p is out of order, as the records up to `end` go on from
+ * `last`. */
 bool ptt_time_is_stray(const uint8_t *p, const uint8_t *end, uint32_t last);
 /* 4DW: whether some records of the chunk are further apart than 11 bits of time can tell. */
 bool ptt_time_is_sparse(const uint8_t *p, size_t n, enum ptt_format f, enum ptt_time is);
@@ -184,8 +185,8 @@ enum ptt_event {
 int ptt_match_open(struct ptt_match **ret, uint32_t most_outstanding);
 void ptt_match_close(struct ptt_match *m);
 enum ptt_event ptt_match_next(struct ptt_match *m, const struct tlp *t, struct ptt_pair *pair);
-/* Whether packets between peers may come twice from this device: 4DW of direction 2 holds what comes in at one port and goes out
- * at the other. */
+/* Whether packets between peers may come twice from this device: 4DW of direction 2 holds what comes in at one port and
+ * goes out at the other. */
 void ptt_match_twice(struct ptt_match *m, uint32_t device, bool twice);
 /* Records of a device are missing: what it has open is over, and handed to each (NULL: to nobody). Returns how many. */
 uint32_t ptt_match_gap(struct ptt_match *m, uint32_t device, void (*each)(void *arg, const struct ptt_pair *p),

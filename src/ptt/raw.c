@@ -190,7 +190,8 @@ static void stream_find_time(struct ptt_reader *r, const uint8_t *p, size_t n, u
 		s->time = PTT_TIME_AUTO;
 }
 
-/* The file's sizes say that bytes were cut out of this run, and neither markers nor the grid tell where: whole records were. */
+/* The file's sizes say that bytes were cut out of this run, and neither markers nor the grid tell where: whole records
+ * were. */
 static void run_place_cut(struct ptt_reader *r)
 {
 	struct pdata_run *run = &r->run;
@@ -376,7 +377,8 @@ uint64_t pdata_cut_find(struct ptt_reader *r, uint64_t from, uint64_t to, uint64
 	return best;
 }
 
-/* Where records that look like ones begin behind p, when so many at p don't; 0: those at p do, or none does. `likely`: rather there. */
+/* Where records that look like ones begin behind p, when so many at p don't; 0: those at p do, or none does. `likely`:
+ * rather there. */
 static size_t grid_shift(const uint8_t *p, int looked, size_t likely)
 {
 	const int here = records_score(p, (size_t)looked);
@@ -429,8 +431,8 @@ static size_t grid_check_end(struct ptt_reader *r, size_t n, size_t left)
 	return n;
 }
 
-/* Of n bytes of 4DW at p those in front of a place from which records are off the grid. Where bytes are left over at the run's end, every
- * record is looked at. */
+/* Of n bytes of 4DW at p those in front of a place from which records are off the grid. Where bytes are left over at
+ * the run's end, every record is looked at. */
 static size_t grid_check(struct ptt_reader *r, const uint8_t *p, size_t n)
 {
 	struct pdata_run *run = &r->run;
@@ -467,7 +469,8 @@ static size_t grid_check(struct ptt_reader *r, const uint8_t *p, size_t n)
 
 #define COMMIT (4u << 20) /* a buffer of the device, which older kernels commit whole */
 
-/* Zeros and then records: where no buffer of the device begins there, that is no padding, but something was written over. */
+/* Zeros and then records: where no buffer of the device begins there, that is no padding, but something was written
+ * over. */
 static void zeros_pass(struct ptt_reader *r)
 {
 	struct pdata_run *run = &r->run;
@@ -499,8 +502,8 @@ static bool is_8dw_ahead(struct ptt_reader *r)
 	return grid_find(r, run->at, end, true) < end;
 }
 
-/* Until a format is known, zeros are taken in units of 4DW: two of them are one record of 8DW. Damage in front of the first record
- * is records_at()'s to find. */
+/* Until a format is known, zeros are taken in units of 4DW: two of them are one record of 8DW. Damage in front of the
+ * first record is records_at()'s to find. */
 static void raw_settle_format(struct ptt_reader *r, const uint8_t *p, size_t n)
 {
 	struct pdata_run *run = &r->run;

@@ -42,8 +42,8 @@ static struct got file_read(struct file *f, bool keep)
 
 /* ---- the marker of 8DW -------------------------------------------------------------- */
 
-/* Of each size, each part of a record may be missing. None comes that never was; and of those that are whole all do, but for
- * the neighbours of the place: one before it may lack its end, for all that the bytes tell. */
+/* Of each size, each part of a record may be missing. None comes that never was; and of those that are whole all do,
+ * but for the neighbours of the place: one before it may lack its end, for all that the bytes tell. */
 static void bytes_missing_in_8dw_cost_one_record_and_not_all_that_follow(void **state)
 {
 	uint8_t p[N * 32], all[N * 32];
@@ -150,8 +150,8 @@ static void an_aux_cut_within_a_record_loses_nothing_and_does_not_turn_8dw_into_
 	cut_everywhere(PTT_4DW);
 }
 
-/* The front of a record may be zeros: the low bits of its time.  They were taken for what rounds up the end, and all that followed
- * was read from the wrong byte on. */
+/* The front of a record may be zeros: the low bits of its time.  They were taken for what rounds up the end, and all
+ * that followed was read from the wrong byte on. */
 static void an_aux_cut_behind_zero_bytes_of_a_record_loses_nothing(void **state)
 {
 	uint8_t p[N * 16];
@@ -280,8 +280,8 @@ static void a_loss_that_nothing_follows_is_told_with_an_empty_chunk(void **state
 	assert_int_equal(g.gap[0].behind, sizeof(p));
 }
 
-/* Records of 4DW have no marker, so bytes that were cut out of the middle were noticed by nobody: all behind them was read from
- * the wrong byte on. */
+/* Records of 4DW have no marker, so bytes that were cut out of the middle were noticed by nobody: all behind them was
+ * read from the wrong byte on. */
 static void bytes_cut_out_of_4dw_are_told_with_their_size_and_cost_the_records_there_alone(void **state)
 {
 	enum { RECORDS = 2000, AT = 700 };
@@ -328,7 +328,8 @@ static void bytes_cut_out_of_4dw_are_told_with_their_size_and_cost_the_records_t
 
 /* ---- the format that was said ---------------------------------------------------------------- */
 
-/* The first marker of AUX data decided the format of all of it: one bad byte there made two records of 4DW of each record. */
+/* The first marker of AUX data decided the format of all of it: one bad byte there made two records of 4DW of each
+ * record. */
 static void a_bad_byte_in_the_first_marker_costs_one_record_and_does_not_turn_8dw_into_4dw(void **state)
 {
 	uint8_t p[N * 32];

@@ -28,19 +28,20 @@ uint64_t ptt_ask_config(const struct ptt_ask *ev); /* the fields in their places
 void ptt_ask_of_config(struct ptt_ask *ev, uint64_t config);
 /* The format of the records, PTT_4DW or PTT_8DW; 0: config is no event's, as it selects no type of packets. */
 uint8_t ptt_config_format(uint64_t config);
-/* What such an event shows of requests and their completions, as bits of enum ptt_coverage; f: the format that its records have. */
+/* What such an event shows of requests and their completions, as bits of enum ptt_coverage; f: the format that its
+ * records have. */
 uint8_t ptt_config_coverage(uint64_t config, enum ptt_format f);
 void ptt_ask_text(const struct ptt_ask *ev, struct buf *to); /* as perf writes it */
 uint32_t ptt_ask_ctrl(const struct ptt_ask *ev);             /* TRACE_CTRL's fields, without EN */
 
 /* What the user wrote for a tunable: 0..65535. spec: any larger number is 65535 (the device makes it 2); driver: above
- * 65535 is refused as kstrtou16 does. Negative, empty, not a number, a blank around it (but for the end of a line behind
- * it): -TALLY_EINVAL. */
+ * 65535 is refused as kstrtou16 does. Negative, empty, not a number, a blank around it (but for the end of a line
+ * behind it): -TALLY_EINVAL. */
 int ptt_tune_parse(const char *text, enum ptt_profile f, uint32_t *ret, struct err *e);
 /* By name or alias; -TALLY_EINVAL with "did you mean" (qos_tx_dp: qos_tx_p). */
 int ptt_tune_find(const char *name, enum ptt_tune *ret, struct err *e);
-/* Bytes of the AUX ring for -m TEXT ("16M", "4096K", "33554432"; a power of two as perf wants it; NULL: 16 MiB). spec: from
- * one buffer (4 MiB) up; driver: from 16 MiB up. */
+/* Bytes of the AUX ring for -m TEXT ("16M", "4096K", "33554432"; a power of two as perf wants it; NULL: 16 MiB). spec:
+ * from one buffer (4 MiB) up; driver: from 16 MiB up. */
 int ptt_ring_parse(const char *text, enum ptt_profile f, size_t *ret, struct err *e);
 /* What each direction carries, for list: 4 values of each format; NULL: reserved. */
 const char *ptt_direction_text(uint32_t format, uint32_t direction);

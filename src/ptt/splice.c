@@ -160,7 +160,8 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What 98 % of the whole spans' latencies are below, in ticks; UINT32_MAX when there are too few, or Time does not count on. */
+/* What 98 % of the whole spans' latencies are below, in ticks; UINT32_MAX when there are too few, or Time does not
+ * count on. */
 static uint32_t high_latency(const struct search *s)
 {
 	uint32_t *v = s->counts ? mem_alloc(((size_t)s->nspans + 1) * sizeof(*v)) : NULL, n = 0, high = UINT32_MAX;

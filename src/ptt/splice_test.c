@@ -4,7 +4,8 @@
 
 enum { RECORDS = 20000, CUT = 1000 };
 
-/* A file of one AUX buffer of generated traffic, without CUT records from record `at` on; 0: with all. `sizes`: they say so. */
+/* A file of one AUX buffer of generated traffic, without CUT records from record `at` on; 0: with all. `sizes`: they
+ * say so. */
 static struct buf file_without(const struct ptt_gen_opts *o, uint32_t at, bool sizes, bool aux)
 {
 	const size_t record = o->format * 4u;
@@ -118,8 +119,8 @@ static uint8_t *records_4dw(uint64_t seed, size_t n)
 	return p;
 }
 
-/* Of 1,024 records the first 64 were looked at, and of less than 65 at the end none. What was off the grid behind them became packets that nobody
- * sent. */
+/* Of 1,024 records the first 64 were looked at, and of less than 65 at the end none. What was off the grid behind them
+ * became packets that nobody sent. */
 static void bytes_cut_out_of_4dw_left_records_off_the_grid_that_were_told_as_other_packets(void **state)
 {
 	static const size_t cuts[] = { 4, 5, 8, 12, 15, 100, 1608 }, tails[] = { 5, 12, 40, 173, 380, 1500 };

@@ -59,8 +59,8 @@ enum {
 	PTT_STATS_ERRORS = 1 << 20, /* with all_errors, of all */
 	PTT_STATS_DEVICES = 64,     /* devices with a row; records of others are counted as the last one's */
 };
-/* Records of the device are missing between two places of the file, or at one, though nothing says so: from behind the last request that
- * shows it to the first completion that does. */
+/* Records of the device are missing between two places of the file, or at one, though nothing says so: from behind the
+ * last request that shows it to the first completion that does. */
 struct ptt_break {
 	uint64_t from, to;
 	uint32_t device;
@@ -91,8 +91,8 @@ int ptt_stats_merge(struct ptt_stats *into, struct ptt_stats *from);
 /* Before finish: records are missing, and nothing says where. */
 void ptt_stats_missing(struct ptt_stats *s);
 
-/* Before finish: breaks that matching found. Who finds some counts the trace again with them, as they are known only from
- * what comes later. Returns how many. */
+/* Before finish: breaks that matching found. Who finds some counts the trace again with them, as they are known only
+ * from what comes later. Returns how many. */
 uint32_t ptt_stats_breaks(struct ptt_stats *s, struct ptt_break to[static PTT_BREAKS]);
 
 /* ---- figures in blocks of time (stats_track.c) ----------------------------------------------------- */
@@ -207,8 +207,8 @@ struct ptt_completer_row {
 	uint32_t largest;               /* payload of one completion */
 	const struct ptt_hist *latency; /* as above, by the completer of the last completion */
 };
-/* A 4 KiB page of one device's addresses that memory requests and atomics touch. With pages_exact false, counts are at most
- * pages_error TLPs too low and pages not shown have at most that many: a frequent-items sketch. */
+/* A 4 KiB page of one device's addresses that memory requests and atomics touch. With pages_exact false, counts are at
+ * most pages_error TLPs too low and pages not shown have at most that many: a frequent-items sketch. */
 struct ptt_page_row {
 	uint64_t address;                         /* of the page */
 	uint64_t tlps, read_bytes, written_bytes; /* in whole DWs */
@@ -216,7 +216,8 @@ struct ptt_page_row {
 	uint16_t requester; /* who it was */
 	bool several;       /* not alone: the one above has the least numbers of them */
 };
-/* A place behind one device that got whole writes of one DW, two or more: MSIs, or doorbells. Headers do not tell which. */
+/* A place behind one device that got whole writes of one DW, two or more: MSIs, or doorbells. Headers do not tell
+ * which. */
 struct ptt_target_row {
 	uint64_t address, writes, first, last;
 	uint32_t device;
@@ -354,8 +355,8 @@ struct ptt_report {
 	uint64_t message_code[256], messages;
 	const struct ptt_message_row *message;
 	uint32_t nmessages;
-	/* where records are missing: all counted, the first kept. What was open there was cut off, and of an answer behind it
-	 * whose request wasn't seen behind it too, nobody can say that it has none. */
+	/* where records are missing: all counted, the first kept. What was open there was cut off, and of an answer
+	 * behind it whose request wasn't seen behind it too, nobody can say that it has none. */
 	uint64_t gaps, gap_bytes, cut, after_gap;
 	uint64_t misfits; /* reads answered with other data than they asked for: those are another's completions */
 	uint64_t broken;  /* requests whose answer began and did not end, where others' answers can't be seen */
@@ -368,9 +369,9 @@ struct ptt_report {
 	bool may_miss; /* either of the two */
 	const struct ptt_gap_row *gap;
 	uint32_t ngaps;
-	/* faults: all counted, the first of each kind and requester kept. First comes one of each requester and kind, by kind,
-	 * then a second one and so on, and at last requests that may only have been under way at the end. With all_errors:
-	 * all, in order of kind and file. */
+	/* faults: all counted, the first of each kind and requester kept. First comes one of each requester and kind,
+	 * by kind, then a second one and so on, and at last requests that may only have been under way at the end. With
+	 * all_errors: all, in order of kind and file. */
 	uint64_t fault_count[PTT_FAULTS];
 	const struct ptt_fault_row *fault;
 	uint32_t nfaults;
@@ -420,9 +421,9 @@ struct ptt_change {
 	const struct ptt_hist *latency_a,
 		*latency_b; /* of a latency's figure: whole distributions; borrowed, or NULL */
 };
-/* Two reports of statistics that tracked. Findings first: causes, then by what has changed at least, then consequences; behind them
- * what may be chance, the least probable first, and what nobody can judge. What is the same is left out. *ret is
- * mem_alloc'd, the caller mem_free's it. Returns how many, or -TALLY_ENOMEM. */
+/* Two reports of statistics that tracked. Findings first: causes, then by what has changed at least, then consequences;
+ * behind them what may be chance, the least probable first, and what nobody can judge. What is the same is left out.
+ * *ret is mem_alloc'd, the caller mem_free's it. Returns how many, or -TALLY_ENOMEM. */
 /* Reports that were not recorded alike are compared by the sizes of packets alone, sparse ones neither by rates nor by
  * averages over time. */
 bool ptt_reports_are_alike(const struct ptt_report *a, const struct ptt_report *b); /* format, direction and types */

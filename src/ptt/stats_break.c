@@ -1,30 +1,34 @@
 /*
  * stats_break.c: records that are missing although no size, offset or flag says so.
  *
- * Whole records can be cut out of AUX data with all its sizes made to agree, and AUX data can be given under another's offset.  What is
- * left are sound records, so only matching shows it: requests in front of the place are never answered, since their completions
- * are missing; completions behind it were never asked for, since their requests are.  Errors of devices look the same one by one, but these
- * are scattered.  At a break several stand together, the lost answers in front of one place and the unexpected completions
- * behind it, within as many records as requests are under way.
+ * Whole records can be cut out of AUX data with all its sizes made to agree, and AUX data can be given under another's
+ * offset.  What is left are sound records, so only matching shows it: requests in front of the place are never
+ * answered, since their completions are missing; completions behind it were never asked for, since their requests are. 
+ * Errors of devices look the same one by one, but these are scattered.  At a break several stand together, the lost
+ * answers in front of one place and the unexpected completions behind it, within as many records as requests are under
+ * way.
  *
- * So matching notes each lost answer (where its request is) and each unexpected completion as a sign.  After the pass each unexpected completion is
- * a candidate: the place is in front of it.  Its score is the number of signs near that fit, minus those near that contradict it.  It is
- * a break when scattered signs would have that score by chance in one trace of ten thousand: signs elsewhere give the
- * mean of a Poisson distribution, and each candidate and each meaning of "near" is a trial.
+ * So matching notes each lost answer (where its request is) and each unexpected completion as a sign.  After the pass
+ * each unexpected completion is a candidate: the place is in front of it.  Its score is the number of signs near that
+ * fit, minus those near that contradict it.  It is a break when scattered signs would have that score by chance in one
+ * trace of ten thousand: signs elsewhere give the mean of a Poisson distribution, and each candidate and each meaning
+ * of "near" is a trial.
  *
- * A request that times out looks like a lost answer too, and its late completion like an unexpected one.  But these two are of one tag: while a request
- * is open, a completion of its tag, from wherever, is taken for its answer.  So one of the same tag that is unexpected later comes after the tag was
- * used again, and its request is known.  Such partners contradict a place between them; unexpected completions alone must have none at all.
+ * A request that times out looks like a lost answer too, and its late completion like an unexpected one.  But these two
+ * are of one tag: while a request is open, a completion of its tag, from wherever, is taken for its answer.  So one of
+ * the same tag that is unexpected later comes after the tag was used again, and its request is known.  Such partners
+ * contradict a place between them; unexpected completions alone must have none at all.
  *
  * A lost answer is known only when its tag is used again, long after the place was counted.  So whoever counts counts
- * again, with the breaks (struct ptt_stats_opts): there the device has a gap from behind the last lost answer up to the first unexpected
- * completion.  What is left of signs then is told as what it may be, too (stats_note.c).
+ * again, with the breaks (struct ptt_stats_opts): there the device has a gap from behind the last lost answer up to the
+ * first unexpected completion.  What is left of signs then is told as what it may be, too (stats_note.c).
  *
- * A read that got other data than it asked for is two signs: its own answer is lost, and what it got was not asked for.  Its tag was used again in
- * between, where nobody saw it, so these are no partners.
+ * A read that got other data than it asked for is two signs: its own answer is lost, and what it got was not asked
+ * for.  Its tag was used again in between, where nobody saw it, so these are no partners.
  *
- * Where nothing was open in front of the place, or the direction of a trace hides answers, unexpected completions alone must do, and then
- * records are missing within 64 in front of the first.  They say nothing at the beginning of a trace, which finds requests under way.
+ * Where nothing was open in front of the place, or the direction of a trace hides answers, unexpected completions alone
+ * must do, and then records are missing within 64 in front of the first.  They say nothing at the beginning of a trace,
+ * which finds requests under way.
  *
  * Memory is bounded: a trace of more signs than there is room for is one of errors, or of another kind of records.
  */
@@ -314,8 +318,8 @@ uint32_t ptt_stats_breaks(struct ptt_stats *s, struct ptt_break to[static PTT_BR
 
 /* ---- counting with them ---------------------------------------------------------------------------------------- */
 
-/* The next place of the device's breaks in front of which records of the chunk are still to be counted; NULL: there is none. *over: it is the end of
- * a break. */
+/* The next place of the device's breaks in front of which records of the chunk are still to be counted; NULL: there is
+ * none. *over: it is the end of a break. */
 static const struct ptt_break *break_next(const struct ptt_stats *s, const struct stats_device *d, uint32_t device,
 					  bool *over)
 {

@@ -1,8 +1,8 @@
 /*
  * stats_break_test.c: records that are missing though no size, offset or flag says so.
  *
- * Traffic is generated, and the generator knows the errors in it and the greatest latency.  Then records are cut out, or pieces
- * given in another's place.  What the cut adds to the errors, and a latency over it, are false.
+ * Traffic is generated, and the generator knows the errors in it and the greatest latency.  Then records are cut out,
+ * or pieces given in another's place.  What the cut adds to the errors, and a latency over it, are false.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,8 +63,8 @@ static void trace_swap(struct trace *t)
 	mem_free(third);
 }
 
-/* Counted in `shards` parts, with breaks if there are some; *breaks: those that it finds. Bytes [late, ...) come as another piece, of which an offset says that
- * so many bytes before are missing; 0: all comes as one. */
+/* Counted in `shards` parts, with breaks if there are some; *breaks: those that it finds. Bytes [late, ...) come as
+ * another piece, of which an offset says that so many bytes before are missing; 0: all comes as one. */
 static struct told trace_count(const struct trace *t, uint32_t shards, const struct ptt_break *with, uint32_t nwith,
 			       struct ptt_break *breaks, uint32_t *nbreaks, size_t late, uint64_t jump)
 {
@@ -314,7 +314,8 @@ static struct trace trace_by_hand(uint8_t format)
 	return t;
 }
 
-/* Of 4000 reads, each answered 16 records later, `late` in the middle are answered when their tags have been used again. */
+/* Of 4000 reads, each answered 16 records later, `late` in the middle are answered when their tags have been used
+ * again. */
 static struct trace trace_of_timeouts(uint32_t late)
 {
 	enum { READS = 4000, UNDER_WAY = 8, TAGS = 256, LATER = 350 };
@@ -354,7 +355,8 @@ static void timeouts_whose_completions_came_late_were_told_as_missing_records(vo
 	}
 }
 
-/* 16 reads of one tag. Of the middle one the completion is missing, and of the next one the request, which is as given. */
+/* 16 reads of one tag. Of the middle one the completion is missing, and of the next one the request, which is as
+ * given. */
 static bool is_misfit_told(uint8_t format, uint32_t address, uint32_t dws, uint32_t shards)
 {
 	struct trace t = trace_by_hand(format);
@@ -398,8 +400,8 @@ static void a_break_that_was_found_left_the_greatest_latency_without_a_mark(void
 	mem_free(t.p);
 }
 
-/* Reads of four tags of which eight records at a time are under way, so most completions behind a cut meet another request of their tag that is
- * open. All that tells them apart is the address. */
+/* Reads of four tags of which eight records at a time are under way, so most completions behind a cut meet another
+ * request of their tag that is open. All that tells them apart is the address. */
 static void a_cut_whose_completions_all_met_open_requests_was_not_found(void **state)
 {
 	enum { READS = 4000, TAGS = 8 };
@@ -426,7 +428,8 @@ static void a_cut_whose_completions_all_met_open_requests_was_not_found(void **s
 	}
 }
 
-/* In 8DW of direction 2 most requests are never answered, so a tag that is used again says nothing, but for one whose answer had begun. */
+/* In 8DW of direction 2 most requests are never answered, so a tag that is used again says nothing, but for one whose
+ * answer had begun. */
 static void an_answer_that_began_and_never_ended_was_no_sign_where_answers_are_hidden(void **state)
 {
 	(void)state;

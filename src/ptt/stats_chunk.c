@@ -2,13 +2,14 @@
  * stats_chunk.c: counting chunks, straight from their bytes.
  *
  * What costs most here is a branch that nobody can foresee, and which kind a packet is of is one; then the number of
- * instructions.  So a chunk is counted in blocks, each in passes.  The first pass looks at the time and header DW0, and sorts
- * the records without branching, by the types that make up nearly all of a trace: reads and writes of memory with either
- * size of address, and completions with data.  For each sort a loop then counts its records in their cells (stats_cell.c) and
- * finds out what cells don't say.  In such a loop everything about type and layout is a constant; it reads the bits itself
- * (decode_inline.h has them all) because computing the whole of struct tlp takes longer than counting it.  The rest (other
- * types, processing hints, poison, the newer layout, more requesters than there are banks) is decoded in full and counted by
- * stats.c.  Matching, where there is any, goes last and in the order of the file.
+ * instructions.  So a chunk is counted in blocks, each in passes.  The first pass looks at the time and header DW0, and
+ * sorts the records without branching, by the types that make up nearly all of a trace: reads and writes of memory with
+ * either size of address, and completions with data.  For each sort a loop then counts its records in their cells
+ * (stats_cell.c) and finds out what cells don't say.  In such a loop everything about type and layout is a constant; it
+ * reads the bits itself (decode_inline.h has them all) because computing the whole of struct tlp takes longer than
+ * counting it.  The rest (other types, processing hints, poison, the newer layout, more requesters than there are
+ * banks) is decoded in full and counted by stats.c.  Matching, where there is any, goes last and in the order of the
+ * file.
  *
  * Sharding.  Without matching, records are independent but for the clock: each shard counts whole chunks in turn, and
  * runs the clock through the others, which takes as long as reading them.  With matching, a request and
@@ -40,8 +41,8 @@ FLAT uint64_t time_limit(uint64_t bin_end, uint64_t now, bool counts)
 	return counts && bin_end > now && bin_end - now > INT32_MAX ? now + INT32_MAX : bin_end;
 }
 
-/* Of a step back: when the record before it went too far, its time is that of the one before that, and the clock as there.  p is the record behind it, of a
- * pass that may look back as far as `begin`. */
+/* Of a step back: when the record before it went too far, its time is that of the one before that, and the clock as
+ * there.  p is the record behind it, of a pass that may look back as far as `begin`. */
 FLAT bool undo_stray(const uint8_t *p, const uint8_t *begin, uint64_t *now, uint32_t *last)
 {
 	const size_t record = 4 * PTT_8DW;
@@ -70,8 +71,8 @@ static void time_goes_back(struct pass *a, const uint8_t *p, uint32_t back)
 	a->gaps = a->s->match != NULL ? *match_gaps(a->s->match, a->device) : 0;
 }
 
-/* As many records from p on as make a block. Returns where it ended. Neither sort nor shard can be foreseen, so there is
- * no branch for them: what is not kept is overwritten by the next. */
+/* As many records from p on as make a block. Returns where it ended. Neither sort nor shard can be foreseen, so there
+ * is no branch for them: what is not kept is overwritten by the next. */
 FLAT const uint8_t *block_heads(struct pass *a, struct block *b, const uint8_t *p, unsigned dws, bool match,
 				bool shards, bool delta)
 {
@@ -245,7 +246,8 @@ static void completed_oddly(const struct pass *a, const struct block *b, const u
 		fault_at(a, b, p);
 }
 
-/* What is added to four counts of 16 bits for a completion, by the DW in which it ends; from 32 on for its read's last. */
+/* What is added to four counts of 16 bits for a completion, by the DW in which it ends; from 32 on for its read's
+ * last. */
 #define ONE(end) (1ull << 16 * (end))
 static const uint64_t end_count[64] = {
 	[0] = ONE(END_128),         [1 ... 15] = ONE(END_ODD),   [16] = ONE(END_64),
@@ -380,7 +382,8 @@ BY_TIME(chunk_4dw_shared, chunk_loop, PTT_4DW, true, true)
 BY_TIME(skip_8dw, skip_loop, PTT_8DW)
 BY_TIME(skip_4dw, skip_loop, PTT_4DW)
 
-/* Behind a gap Time may go back, as AUX data came in another order, or forward over what was there before: the clock does neither. */
+/* Behind a gap Time may go back, as AUX data came in another order, or forward over what was there before: the clock
+ * does neither. */
 static void clock_pass_gap(struct stats_device *d, const struct ptt_chunk *c)
 {
 	d->moved |= c->gap.why == PTT_GAP_BACK;
@@ -402,7 +405,8 @@ static void clock_pass_gap(struct stats_device *d, const struct ptt_chunk *c)
 	}
 }
 
-/* The first record of a device starts its clock at 0: it stood at that record's Time. Nothing but padding starts none. */
+/* The first record of a device starts its clock at 0: it stood at that record's Time. Nothing but padding starts
+ * none. */
 static void start_clock(struct pass *a, unsigned dws)
 {
 	for (const uint8_t *p = a->p; p < a->end && !a->d->clock.started; p += 4 * dws) {

@@ -1,5 +1,6 @@
 /*
- * stats_chunk_int.h: a chunk as it is counted, block by block, and the bits of its records: stats_chunk.c, stats_pair.c.
+ * stats_chunk_int.h: a chunk as it is counted, block by block, and the bits of its records: stats_chunk.c,
+ * stats_pair.c.
  */
 #ifndef TALLY_PTT_STATS_CHUNK_INT_H
 #define TALLY_PTT_STATS_CHUNK_INT_H
@@ -9,7 +10,8 @@
 
 #define FLAT static inline __attribute__((always_inline))
 
-/* At most so many records that follow each other, all within one bin of the time line; and lists of those that count. */
+/* At most so many records that follow each other, all within one bin of the time line; and lists of those that
+ * count. */
 enum { BLOCK = 512, AHEAD = 2048 }; /* AHEAD: bytes; hardware stops at the end of a page */
 struct list {
 	uint32_t n;

@@ -1,7 +1,7 @@
 /*
- * stats_chunk_test.c: what chunks count is what their records count one by one, whatever the bits: reserved types, bytes
- * that no enable lets through, answers to nobody, more requesters than there are banks, several devices in both formats.
- * (stats_test.c holds both against the truth of well-formed traffic.)
+ * stats_chunk_test.c: what chunks count is what their records count one by one, whatever the bits: reserved types,
+ * bytes that no enable lets through, answers to nobody, more requesters than there are banks, several devices in both
+ * formats. (stats_test.c holds both against the truth of well-formed traffic.)
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,7 +100,8 @@ static void any_header(uint64_t *seed, uint32_t dw[4], uint32_t requesters)
 	}
 }
 
-/* now: Time counts on from there; NULL: it is anything. What is out of order is judged by what follows, which one record alone does not know. */
+/* now: Time counts on from there; NULL: it is anything. What is out of order is judged by what follows, which one
+ * record alone does not know. */
 static void any_records(uint64_t *seed, uint8_t *p, bool wide, uint32_t requesters, uint32_t *now)
 {
 	uint32_t dw[4];
@@ -178,7 +179,8 @@ static int by_page(const void *a, const void *b)
 	return memcmp(a, b, offsetof(struct ptt_page_row, device));
 }
 
-/* Rows that tie come in the order in which they were found, and peaks are upper bounds with several shards: both aside. */
+/* Rows that tie come in the order in which they were found, and peaks are upper bounds with several shards: both
+ * aside. */
 static void without_order_and_peaks(struct ptt_report *r)
 {
 	struct ptt_requester_row *q = (struct ptt_requester_row *)r->requester;
@@ -230,7 +232,8 @@ static void check_shards(uint32_t how, uint64_t seed, uint32_t shards)
 static void shards_of_any_records_count_the_same_as_one(void **state)
 {
 	(void)state;
-	/* Any bits in the newer layout have more requesters than there are rows, and which ones have a row may differ. */
+	/* Any bits in the newer layout have more requesters than there are rows, and which ones have a row may
+	 * differ. */
 	for (uint32_t how = 0; how < 8; how++)
 		for (uint32_t shards = 2; shards <= 4; shards++)
 			check_shards(how, how * 1000 + shards, shards);

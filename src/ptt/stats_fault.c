@@ -88,8 +88,8 @@ void fault_add(struct ptt_stats *s, enum ptt_fault f, const struct tlp *t, const
 	s->fault_count[f]++;
 	if (s->opts.all_errors)
 		fault_keep_all(s, &row);
-	/* A requester's later ones come later in the file, so a few are enough. Those that share a row are told apart by
-	 * fault_keep(), and what is reserved has none. */
+	/* A requester's later ones come later in the file, so a few are enough. Those that share a row are told apart
+	 * by fault_keep(), and what is reserved has none. */
 	struct stats_requester *r = f == PTT_FAULT_RESERVED ?
 					    &s->requester[PTT_STATS_ROWS] :
 					    requester_at(s, requester_key(t->device, t->segment, t->requester));

@@ -1,4 +1,5 @@
-/* stats_fuzz.c: any bytes as chunks of records: alone or by two shards, with matching or not, each record is counted once. */
+/* stats_fuzz.c: any bytes as chunks of records: alone or by two shards, with matching or not, each record is counted
+ * once. */
 #include "ptt/stats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,8 +1,8 @@
 /*
  * stats_hist.c: the log-linear histogram of stats.h.
  *
- * A bucket's number is `shift` times 128 plus v >> shift, where shift leaves the top 8 bits of v, or all of a smaller v.
- * The top bit of v >> shift is set from the second power of two on, so the number of one power starts where the one
+ * A bucket's number is `shift` times 128 plus v >> shift, where shift leaves the top 8 bits of v, or all of a smaller
+ * v. The top bit of v >> shift is set from the second power of two on, so the number of one power starts where the one
  * below it ends.  Latencies of a device span a few powers of two: of the 59 KB of a histogram those few KB are touched.
  */
 #include "ptt/stats_int.h"

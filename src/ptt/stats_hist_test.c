@@ -36,7 +36,8 @@ static void percentiles_are_the_ranks(void **state)
 	assert_int_equal(h.most, 1000);
 }
 
-/* With eight buckets to a power of two, a shift of all latencies by 11 % between two edges left every percentile as it was. */
+/* With eight buckets to a power of two, a shift of all latencies by 11 % between two edges left every percentile as it
+ * was. */
 static void a_shift_of_two_percent_moves_every_percentile(void **state)
 {
 	struct ptt_hist a = { 0 }, b = { 0 };

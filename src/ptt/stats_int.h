@@ -103,13 +103,15 @@ struct stats_device {
 	uint8_t format, time;
 	bool time_sure, sparse;
 };
-/* A requester none of whose requests was answered so far: what it has open is known apart, until it is answered, or for good. */
+/* A requester none of whose requests was answered so far: what it has open is known apart, until it is answered, or for
+ * good. */
 struct stats_unheard {
 	struct stats_unheard *next; /* of the time line */
 	uint32_t device;
 	uint64_t level, peak, since, requests;
 	uint64_t oldest; /* at the end: the greatest age of what it has open */
-	/* Requests that were taken for duplicates, and taken back. Nobody's answer proves it so far. The first are kept. */
+	/* Requests that were taken for duplicates, and taken back. Nobody's answer proves it so far. The first are
+	 * kept. */
 	struct tlp *again;
 	uint32_t nagain, capagain;
 	uint64_t more; /* others, which stayed counted */
@@ -318,7 +320,8 @@ static inline void level_add(struct ptt_stats *s, struct stats_device *d, uint64
 	if (d->level > d->bin->outstanding_peak)
 		d->bin->outstanding_peak = (uint32_t)d->level;
 }
-/* Of a device that can't show who is answered, a request is outstanding once it was answered: from its own time to `time`. */
+/* Of a device that can't show who is answered, a request is outstanding once it was answered: from its own time to
+ * `time`. */
 void level_answered(struct ptt_stats *s, struct stats_device *d, uint64_t asked, uint64_t time);
 /* What a requester has open changes: it counts for the device once the requester was answered. */
 void unheard_open(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time); /* one more */
@@ -355,7 +358,8 @@ void count_misfit(struct ptt_stats *s, struct stats_device *d, const struct tlp 
 /* match_completion() said PTT_DONE. */
 void count_done(struct ptt_stats *s, struct stats_device *d, struct stats_requester *r, uint64_t time,
 		const struct ptt_pair *p);
-/* Both, for a decoded request or completion, which was counted; of a duplicate that is taken back. Returns the pair that it ended, or NULL; good until the next call. */
+/* Both, for a decoded request or completion, which was counted; of a duplicate that is taken back. Returns the pair
+ * that it ended, or NULL; good until the next call. */
 const struct ptt_pair *count_matched(struct ptt_stats *s, struct stats_device *d, const struct tlp *t,
 				     struct stats_requester *r, bool *second);
 /* Records of the device are missing before c. time: enum ptt_time of its records. */
@@ -395,7 +399,8 @@ int track_open(struct ptt_stats *s);
 void track_close(struct stats_track *k);
 void track_records(struct ptt_stats *s, struct stats_device *d, uint64_t n); /* so many of the device were counted */
 void track_settle(struct ptt_stats *s);                                      /* once cells are settled for good */
-/* One of its requests is a fault for now: of a requester that wasn't answered, kept apart till it is known whether it can be. */
+/* One of its requests is a fault for now: of a requester that wasn't answered, kept apart till it is known whether it
+ * can be. */
 void track_fault(struct ptt_stats *s, struct stats_requester *r, enum ptt_fault f);
 void track_forget_faults(struct ptt_stats *s, const struct stats_unheard *q); /* they are none */
 void track_merge(struct ptt_stats *into, const struct ptt_stats *from);
@@ -404,7 +409,8 @@ void track_report(const struct ptt_stats *s, struct ptt_report *r);
 /* stats_break.c */
 void break_sign(struct ptt_stats *s, const struct tlp *t, bool lost, bool misfit);
 void break_merge(struct ptt_stats *into, const struct ptt_stats *from);
-/* Cuts the chunk in front of the next place of a break: *rest is what is behind it. Returns its bytes; 0: there is none in it. */
+/* Cuts the chunk in front of the next place of a break: *rest is what is behind it. Returns its bytes; 0: there is none
+ * in it. */
 size_t break_cut(struct ptt_stats *s, struct stats_device *d, struct ptt_chunk *c, struct ptt_chunk *rest);
 /* stats_note.c */
 void stats_notes(const struct ptt_stats *s, struct ptt_report *r);

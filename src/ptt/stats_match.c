@@ -299,8 +299,8 @@ static void set_apart(struct ptt_stats *s, struct stats_requester *r)
 	r->peak = 0;
 }
 
-/* Whether on its bus somebody completes what devices ask, who is no device himself: those are seen completing at both their ports,
- * but where one of the two records is missing. */
+/* Whether on its bus somebody completes what devices ask, who is no device himself: those are seen completing at both
+ * their ports, but where one of the two records is missing. */
 static bool is_on_hosts_bus(const struct ptt_stats *s, uint32_t row)
 {
 	const uint64_t key = row < s->requesters.n ? s->requesters.of_row[row] : 0;

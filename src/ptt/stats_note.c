@@ -28,7 +28,8 @@ static uint8_t hidden_by(const struct ptt_device_row *d)
 	       (PTT_COVERAGE_NO_COMPLETIONS | PTT_COVERAGE_NO_REQUESTS);
 }
 
-/* What the event itself hides, in one line. The first device's event stands for others, which hardly ever have another one. */
+/* What the event itself hides, in one line. The first device's event stands for others, which hardly ever have another
+ * one. */
 static void note_direction(struct ptt_report *r)
 {
 	const struct ptt_device_row *d = NULL;

@@ -1,13 +1,12 @@
 /*
  * stats_pair.c: the requests of a block meet their completions.
  *
- * match.c does that for one packet; here it is done for all of a block that are
- * as usual: reads of memory whose tag is known and free, and completions of what
- * is open.  A run of these goes in two passes.  The first one, in the order of the file, opens and closes, and follows the
- * level of outstanding requests, all in registers.  Which completion is the last nobody can foresee: so it closes without
- * a branch, and what is over is put on a list.  The second pass counts the list, and frees its slots.
- * Everything else ends a run and goes the long way: decoded in full, to match.c
- * and stats_match.c.
+ * match.c does that for one packet; here it is done for all of a block that are as usual: reads of memory whose tag is
+ * known and free, and completions of what is open.  A run of these goes in two passes.  The first one, in the order of
+ * the file, opens and closes, and follows the level of outstanding requests, all in registers.  Which completion is the
+ * last nobody can foresee: so it closes without a branch, and what is over is put on a list.  The second pass counts
+ * the list, and frees its slots. Everything else ends a run and goes the long way: decoded in full, to match.c and
+ * stats_match.c.
  */
 #include "ptt/match_int.h"
 #include "ptt/stats_chunk_int.h"
@@ -76,8 +75,8 @@ static void run_done(const struct pass *a, const struct block *b, uint32_t from,
 
 /* ---- opening and closing -------------------------------------------------------------------------------- */
 
-/* Of the request all that stats_match.c and stats_fault.c ask for, and nothing else: to clear all of it took as long as the
- * rest. */
+/* Of the request all that stats_match.c and stats_fault.c ask for, and nothing else: to clear all of it took as long as
+ * the rest. */
 FLAT void run_open(const struct pass *a, struct match_place *e, const uint8_t *p, uint64_t time, uint32_t id,
 		   uint32_t tag, const struct stats_head *h, unsigned dws)
 {
@@ -140,9 +139,9 @@ FLAT bool run_is_first(struct ptt_match *m, struct match_place *e, const uint8_t
 	return true;
 }
 
-/* From the k-th of b->matched on. Returns where it ended: at the end, or at one that is not as usual.
- * The level over time is summed up at its changes: one by 1 at a time t adds what is left of the run from t on, which is its
- * end less t. */
+/* From the k-th of b->matched on. Returns where it ended: at the end, or at one that is not as usual. The level over
+ * time is summed up at its changes: one by 1 at a time t adds what is left of the run from t on, which is its end less
+ * t. */
 FLAT uint32_t run_match(const struct pass *a, const struct block *b, uint32_t k, struct run *run, unsigned dws)
 {
 	struct ptt_stats *const s = a->s;

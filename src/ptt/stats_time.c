@@ -10,8 +10,8 @@
  *
  * A trace of one direction holds requests whose completions it can never hold, above all a host's own reads. They are
  * not outstanding, but no record marks them. So the requests of a requester are kept apart, with bins of their own,
- * until one is answered: then all of them were the device's from the start. Only the peak can't be corrected: it
- * counts a requester from its first answer on. It is exact if it is no less than all that may have been open before that
+ * until one is answered: then all of them were the device's from the start. Only the peak can't be corrected: it counts
+ * a requester from its first answer on. It is exact if it is no less than all that may have been open before that
  * (peak_most), and else a lower bound.
  *
  * For a device whose direction can't show the completions of some requests (enum ptt_coverage), a request counts as
@@ -238,7 +238,8 @@ void unheard_settle(struct ptt_stats *s, struct stats_requester *r, uint64_t end
 	unheard_keep(s, r->unheard, end);
 }
 
-/* A shard hears later of a requester than one count of all would, so it adds the most that was open of it to the peaks before. */
+/* A shard hears later of a requester than one count of all would, so it adds the most that was open of it to the peaks
+ * before. */
 static void unheard_raise_peaks(struct ptt_stats *s, const struct stats_unheard *q)
 {
 	struct stats_device *d = &s->device[q->device];

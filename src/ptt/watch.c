@@ -202,7 +202,8 @@ static void watch_lengths(struct ptt_watch *w, const struct watched_trace *t, co
 			     p->status);
 }
 
-/* Between the first and the last enabled byte all are, but for one DW, and for two at an address that is a multiple of 8 (2.2.5). */
+/* Between the first and the last enabled byte all are, but for one DW, and for two at an address that is a multiple of
+ * 8 (2.2.5). */
 static bool enables_are_contiguous(const struct tlp *p)
 {
 	const bool first = p->first_be == 0xf || p->first_be == 0xe || p->first_be == 0xc || p->first_be == 0x8;

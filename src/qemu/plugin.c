@@ -1,18 +1,19 @@
 /*
- * plugin.c: what QEMU calls when it loads the plugin: the code of this emulator is opened, and its callbacks handed over.
+ * plugin.c: what QEMU calls when it loads the plugin: the code of this emulator is opened, and its callbacks handed
+ * over.
  *
  *	qemu-system-ppc64      pseries.c
  *	qemu-system-sparc64    sun4v.c
  *	qemu-TARGET            refs.c
  *
- * QEMU asks a plugin for the version of the interface that it is made for before anything else, and takes one out of a range.
- * Version 7 (QEMU 11.1) gives each callback a pointer of the plugin's own, and takes no older plugin.  Programs under older
- * emulators can have their references counted all the same, so what the emulator exports decides which version is
- * ours: 7 where the PC can be set; 2 (QEMU 9.0) where vCPUs are counted by a function of that version; else 1.  QEMU 11.0
- * can set the PC but has version 6, and refuses.
+ * QEMU asks a plugin for the version of the interface that it is made for before anything else, and takes one out of a
+ * range. Version 7 (QEMU 11.1) gives each callback a pointer of the plugin's own, and takes no older plugin.  Programs
+ * under older emulators can have their references counted all the same, so what the emulator exports decides which
+ * version is ours: 7 where the PC can be set; 2 (QEMU 9.0) where vCPUs are counted by a function of that version; else
+ * 1.  QEMU 11.0 can set the PC but has version 6, and refuses.
  *
- * Before version 7 the callback of a translation gets nothing of the plugin's own.  So what an old emulator opened has to be found
- * in one place, `old`; such an emulator loads one tally-qemu.so.
+ * Before version 7 the callback of a translation gets nothing of the plugin's own.  So what an old emulator opened has
+ * to be found in one place, `old`; such an emulator loads one tally-qemu.so.
  */
 #include <stdio.h>
 

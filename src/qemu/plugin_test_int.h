@@ -1,5 +1,6 @@
 /*
- * plugin_test_int.h: an emulator of a hundred lines, which the plugin takes for QEMU.  Included once by each test program.
+ * plugin_test_int.h: an emulator of a hundred lines, which the plugin takes for QEMU.  Included once by each test
+ * program.
  *
  * One vCPU, a few registers, 128 KiB of memory from `base` on, blocks of three instructions.
  */

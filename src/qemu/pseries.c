@@ -1,8 +1,8 @@
 /*
  * pseries.c: the emulator of qemu-system-ppc64: H_GetPerformanceCounterInfo of a pseries guest.
  *
- * QEMU's own hypervisor answers the token 0xF080 with H_Function, and has no place for another answer.  But a
- * plugin sees each instruction before it is executed: at `sc 1` with that token the service answers, r3 is written and the
+ * QEMU's own hypervisor answers the token 0xF080 with H_Function, and has no place for another answer.  But a plugin
+ * sees each instruction before it is executed: at `sc 1` with that token the service answers, r3 is written and the
  * guest goes on behind the instruction, which is never executed.  Every other hypercall is QEMU's, as ever.
  *
  * The bytes of `sc 1` say the guest's byte order at that moment, which is that of its registers.

@@ -39,8 +39,8 @@ struct qemu_options {
 	const char *refs; /* of a program: path; borrowed; NULL: the model takes its references */
 	uint8_t *config;  /* text of the machine file, or NULL */
 };
-/* For a pseries guest, a sun4v guest, a program. argv: "key=value" each. -TALLY_EINVAL, -TALLY_EIO, -TALLY_ENOMEM: words
- * name the argument. */
+/* For a pseries guest, a sun4v guest, a program. argv: "key=value" each. -TALLY_EINVAL, -TALLY_EIO, -TALLY_ENOMEM:
+ * words name the argument. */
 int qemu_options(struct qemu_options *ret, int argc, char *const *argv, struct err *e);
 int sun4v_options(struct qemu_options *ret, int argc, char *const *argv, struct err *e);
 int refs_options(struct qemu_options *ret, int argc, char *const *argv, struct err *e);
@@ -59,7 +59,8 @@ struct sun4v_service;
 int sun4v_service_open(struct sun4v_service **ret, const struct qemu_options *o, const struct hv_mem *mem,
 		       struct err *e);
 void sun4v_service_close(struct sun4v_service *s); /* NULL is fine */
-/* Whether a call is a function of the groups 0x200 and 0x205, or about their versions: every other is the machine's own. */
+/* Whether a call is a function of the groups 0x200 and 0x205, or about their versions: every other is the machine's
+ * own. */
 bool sun4v_service_has(unsigned trap, const uint64_t o[6]);
 /* Time goes on by a step; then the call of a vCPU, with %o0 to %o5. One at a time. False: there is no such strand. */
 bool sun4v_service_call(struct sun4v_service *s, unsigned vcpu, unsigned trap, uint64_t o[6]);

@@ -1,9 +1,11 @@
 /*
- * reach.c: what an emulator of the plugin reaches of its guest: registers, memory by real address, and instructions that it waits for.
+ * reach.c: what an emulator of the plugin reaches of its guest: registers, memory by real address, and instructions
+ * that it waits for.
  *
  * What a callback needs lies in a struct for each such instruction, kept until QEMU throws its translations away.
  *
- * Memory is looked at from `begin` to `end` alone, where the machine of that kind has no device: reading one may change it.
+ * Memory is looked at from `begin` to `end` alone, where the machine of that kind has no device: reading one may change
+ * it.
  *
  * Thread rule: all under the lock, which the emulators take.
  */

@@ -1,10 +1,11 @@
 /*
  * refs.c: the emulator of QEMU's user-mode emulators: a program's memory references go through a machine's caches.
  *
- * Each instruction executed is a fetch, each load and store what it is; an atomic instruction is a load and a store, as in
- * valgrind's traces.  Threads are strands: a vCPU's number, modulo the strands of the machine.  All is user level, context 1.
- * At the end of the program the counters of the model are written to the log, or to standard error.  With refs=PATH there
- * is no model, and the references are written as text, as `valgrind --tool=lackey --trace-mem=yes` writes them.
+ * Each instruction executed is a fetch, each load and store what it is; an atomic instruction is a load and a store, as
+ * in valgrind's traces.  Threads are strands: a vCPU's number, modulo the strands of the machine.  All is user level,
+ * context 1. At the end of the program the counters of the model are written to the log, or to standard error.  With
+ * refs=PATH there is no model, and the references are written as text, as `valgrind --tool=lackey --trace-mem=yes`
+ * writes them.
  *
  * QEMU calls for each reference, from all threads at once, and the model takes one at a time: so a thread
  * gathers a batch before it takes the lock.  Between threads the order is that of batches.

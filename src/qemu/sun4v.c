@@ -2,21 +2,22 @@
  * sun4v.c: the emulator of qemu-system-sparc64: FAST_TRAP and CORE_TRAP of a guest with a hypervisor.
  *
  * A guest calls its hypervisor by `ta 0x80` and `ta 0xff`, which trap into hyperprivileged code: QEMU's niagara machine
- * is the bare machine, and what runs there is the user's firmware.  The plugin sees the instruction before it traps.  When the
- * call is one of ours the service answers, %o0 to %o2 are written and the guest goes on where `done` would have let it go on.
- * Every other call traps, so the firmware has its own functions and groups, and need not know of ours.
+ * is the bare machine, and what runs there is the user's firmware.  The plugin sees the instruction before it traps. 
+ * When the call is one of ours the service answers, %o0 to %o2 are written and the guest goes on where `done` would
+ * have let it go on. Every other call traps, so the firmware has its own functions and groups, and need not know of
+ * ours.
  *
  * `ta` has two encodings, for the integer condition codes of 32 and of 64 bits, which it does not look at.
  *
- * Where it goes on: QEMU has PC and nPC in the CPU at the start of a block only.  A call that begins its block goes on at nPC,
- * so one in a delay slot that begins a block does right.  Within a block it is the next instruction.  A call behind a branch in
- * the same block, in its delay slot, is not waited for: where the branch goes is known to nobody yet, and no client
- * calls from there.  That one traps.
+ * Where it goes on: QEMU has PC and nPC in the CPU at the start of a block only.  A call that begins its block goes on
+ * at nPC, so one in a delay slot that begins a block does right.  Within a block it is the next instruction.  A call
+ * behind a branch in the same block, in its delay slot, is not waited for: where the branch goes is known to nobody
+ * yet, and no client calls from there.  That one traps.
  *
  * A `ta 0x80` of user code is no hypercall: the PRIV bit of PSTATE decides.
  *
- * Real addresses: memory of a partition begins at 2 GB in the niagara machine, where it is real and physical address alike; what
- * lies below is the hypervisor's.  Devices begin at 0x1f10000000.
+ * Real addresses: memory of a partition begins at 2 GB in the niagara machine, where it is real and physical address
+ * alike; what lies below is the hypervisor's.  Devices begin at 0x1f10000000.
  */
 #include "qemu/qemu_int.h"
 

@@ -1,6 +1,7 @@
 /*
- * curl_int.h: what push.c calls of libcurl, with its numbers, so that building tally needs no headers of a library that few runs load.
- * They are part of libcurl's ABI (https://curl.se/libcurl/c/libcurl-multi.html); push_test.c holds them against curl/curl.h where that is installed.
+ * curl_int.h: what push.c calls of libcurl, with its numbers, so that building tally needs no headers of a library that
+ * few runs load. They are part of libcurl's ABI (https://curl.se/libcurl/c/libcurl-multi.html); push_test.c holds them
+ * against curl/curl.h where that is installed.
  */
 #ifndef TALLY_SERVE_CURL_INT_H
 #define TALLY_SERVE_CURL_INT_H

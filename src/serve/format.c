@@ -1,8 +1,8 @@
 /*
  * format.c: which text a client takes, and how numbers and strings are written in it.
  *
- * Prometheus asks for OpenMetrics and takes the older text as well; curl asks for nothing.  A header comes from anybody,
- * so it is read once, from left to right, and what is not understood counts for nothing.
+ * Prometheus asks for OpenMetrics and takes the older text as well; curl asks for nothing.  A header comes from
+ * anybody, so it is read once, from left to right, and what is not understood counts for nothing.
  */
 #include <math.h>
 #include <stdio.h>

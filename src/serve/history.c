@@ -1,11 +1,12 @@
 /*
  * history.c: what the aggregations of the service were over time: history_int.h has the idea and the form of a step.
  *
- * Rows are found again by what they show: the key as JSON, or of stacks the numbers of their names, since rows that differ in addresses alone
- * are one path (answer/flame.h). A series is dead when a step has no row for it, and its number is not used again.
+ * Rows are found again by what they show: the key as JSON, or of stacks the numbers of their names, since rows that
+ * differ in addresses alone are one path (answer/flame.h). A series is dead when a step has no row for it, and its
+ * number is not used again.
  *
- * A step of which memory ran out would leave readers with another state than ours. So its text is dropped with the whole past, and readers, who find
- * the next step missing, begin anew with the state.
+ * A step of which memory ran out would leave readers with another state than ours. So its text is dropped with the
+ * whole past, and readers, who find the next step missing, begin anew with the state.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,13 @@
 /*
  * history_int.h: what the aggregations of the service were over time, for the page.
  *
- * A history takes a step when somebody wants one. A step is a text: JSON that says what has changed since the step before. The newest state is
- * kept as values, the past as those texts, so a reader gets the state and then the steps backwards, and takes off what each added. Nothing
- * is interpreted twice, and each byte of memory is a byte that some reader gets.
+ * A history takes a step when somebody wants one. A step is a text: JSON that says what has changed since the step
+ * before. The newest state is kept as values, the past as those texts, so a reader gets the state and then the steps
+ * backwards, and takes off what each added. Nothing is interpreted twice, and each byte of memory is a byte that some
+ * reader gets.
  *
- * The past ends where its time or its memory ends. Of an aggregation only so many keys have values of their own; the others are one, whose key
- * is null, and are counted.
+ * The past ends where its time or its memory ends. Of an aggregation only so many keys have values of their own; the
+ * others are one, whose key is null, and are counted.
  *
  *	{"t":MILLISECONDS,
  *	 "programs":[[name,state,reason,file],...],   all of them, in a step in which something of that changed
@@ -41,7 +42,8 @@ int history_open(struct history **ret, const struct history_opts *o);
 void history_close(struct history *h);
 uint64_t history_step_ns(const struct history *h);
 
-/* A step: begin; for each program: program, the definitions if it is new, drops, aggregations; end. -TALLY_ENOMEM: there is none. */
+/* A step: begin; for each program: program, the definitions if it is new, drops, aggregations; end. -TALLY_ENOMEM:
+ * there is none. */
 void history_begin(struct history *h, uint64_t now_ns);
 struct history_facts {
 	const char *name, *file, *state, *reason;

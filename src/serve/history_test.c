@@ -137,7 +137,8 @@ static void an_hour_stays_within_its_memory_and_its_time(void **state)
 	history_close(h);
 }
 
-/* Two days of --history 24h, a step each 144 seconds: at each step 200 keys go that came two steps before, and 200 come. */
+/* Two days of --history 24h, a step each 144 seconds: at each step 200 keys go that came two steps before, and 200
+ * come. */
 static void days_of_keys_that_come_and_go_cost_what_the_first_half_does(void **state)
 {
 	struct history *h = open_history(86400, 1u << 20, 10000);

@@ -1,18 +1,18 @@
 /*
  * http.c: libmicrohttpd, which the service loads when it starts: nothing else of tally needs it.
  *
- * The library does HTTP; here stand only which requests there are and what bounds a client.  All runs in the
- * service's one thread: libmicrohttpd hands out a descriptor, and is called when that is readable.  A client costs at most
+ * The library does HTTP; here stand only which requests there are and what bounds a client.  All runs in the service's
+ * one thread: libmicrohttpd hands out a descriptor, and is called when that is readable.  A client costs at most
  * CONNECTION_BYTES, and there are at most HTTP_CONNECTIONS of them; requests have no body.
  *
  * A place is held for a request at a time.  The library ends a client that is silent for SILENCE_S, but one that says a
  * byte now and then, or reads one, is never silent: so a request has REQUEST_NS from when it could begin to the end of
- * its headers, and as long again for its answer.  And when all places are taken, who has had his longest, and for CROWDED_NS, loses it: an
- * honest client needs milliseconds, so whoever comes is answered, however many others only hold a place.  Pages and profiles last, by
- * design; these are fewer than there are places.
+ * its headers, and as long again for its answer.  And when all places are taken, who has had his longest, and for
+ * CROWDED_NS, loses it: an honest client needs milliseconds, so whoever comes is answered, however many others only
+ * hold a place.  Pages and profiles last, by design; these are fewer than there are places.
  *
- * Without TLS and users it listens on the loopback network alone. When these change, the library's daemon is started again on the
- * same socket: clients that are connected at that moment are not answered.
+ * Without TLS and users it listens on the loopback network alone. When these change, the library's daemon is started
+ * again on the same socket: clients that are connected at that moment are not answered.
  */
 #include <arpa/inet.h>
 #include <errno.h>

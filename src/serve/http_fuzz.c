@@ -1,8 +1,10 @@
 /*
- * http_fuzz.c: what a client sends to the service, whatever it is: the bytes go to a socket, and the service answers as it does.
+ * http_fuzz.c: what a client sends to the service, whatever it is: the bytes go to a socket, and the service answers as
+ * it does.
  *
- * The first byte chooses a service: one with users, or one for everybody.  What comes back is an answer of HTTP; what we said ourselves forbids a
- * browser to guess its type.  A client that is done leaves nothing behind, so the next one is answered.
+ * The first byte chooses a service: one with users, or one for everybody.  What comes back is an answer of HTTP; what
+ * we said ourselves forbids a browser to guess its type.  A client that is done leaves nothing behind, so the next one
+ * is answered.
  */
 #include "serve/http_test_int.h"
 

@@ -3,8 +3,9 @@
  *
  *	http.c     addresses, connections, the table of paths (path.def)
  *
- * A path is a row of path.def and a function http_get_NAME. It queues an answer and returns what libmicrohttpd said to that.
- * One that has none yet suspends the connection and returns MHD_YES; it is called again once the connection is resumed.
+ * A path is a row of path.def and a function http_get_NAME. It queues an answer and returns what libmicrohttpd said to
+ * that. One that has none yet suspends the connection and returns MHD_YES; it is called again once the connection is
+ * resumed.
  */
 #ifndef TALLY_SERVE_HTTP_INT_H
 #define TALLY_SERVE_HTTP_INT_H
@@ -57,11 +58,13 @@ struct http_request {
 void http_last(struct http_request *q, bool lasts);
 /* The query's value of this name; NULL: it has none. */
 const char *http_query(const struct http_request *q, const char *name);
-/* Sends body, which is freed. policy: the Content-Security-Policy; NULL: nothing may be loaded, as fits all but a page. */
+/* Sends body, which is freed. policy: the Content-Security-Policy; NULL: nothing may be loaded, as fits all but a
+ * page. */
 enum MHD_Result http_answer(struct http_request *q, unsigned status, const char *type, const char *policy,
 			    struct buf *body);
 enum MHD_Result http_say(struct http_request *q, unsigned status, const char *words); /* a line of plain text */
-/* Sends r with the headers that all answers have, and releases it; r may come as it is read (create_response_from_callback). */
+/* Sends r with the headers that all answers have, and releases it; r may come as it is read
+ * (create_response_from_callback). */
 enum MHD_Result http_send(struct http_request *q, unsigned status, const char *type, const char *policy,
 			  struct MHD_Response *r);
 

@@ -1,4 +1,5 @@
-/* http_test_int.h: a service without programs on a socket without a file, for tests and the fuzz target. Its time stands still until it is told. */
+/* http_test_int.h: a service without programs on a socket without a file, for tests and the fuzz target. Its time
+ * stands still until it is told. */
 #ifndef TALLY_SERVE_HTTP_TEST_INT_H
 #define TALLY_SERVE_HTTP_TEST_INT_H
 

@@ -1,11 +1,13 @@
 /*
  * live.c: the page, and the steps that it is sent while it is open.
  *
- * A page gets server-sent events: "state", which is all there is now, "past" for each step before, the newest first, and then "step" as they come.
- * A page that is too slow for the history misses a step, and gets the state anew. So all pages share the texts of the history, and each costs a
- * copy of one text, or of the state. A page without anything to send is suspended, and libmicrohttpd asks for nothing.
+ * A page gets server-sent events: "state", which is all there is now, "past" for each step before, the newest first,
+ * and then "step" as they come. A page that is too slow for the history misses a step, and gets the state anew. So all
+ * pages share the texts of the history, and each costs a copy of one text, or of the state. A page without anything to
+ * send is suspended, and libmicrohttpd asks for nothing.
  *
- * Programs are read for a step while a page is open, or always with `history` of the options: each reading costs firings.
+ * Programs are read for a step while a page is open, or always with `history` of the options: each reading costs
+ * firings.
  */
 #include <string.h>
 

@@ -10,8 +10,8 @@
  *
  * A counter that clear() or trunc() sets back begins anew, and says so: _created moves.
  *
- * The base units of Prometheus are seconds: an aggregation whose name ends in _ns, _us or _ms is divided, and its name ends in
- * _seconds.
+ * The base units of Prometheus are seconds: an aggregation whose name ends in _ns, _us or _ms is divided, and its name
+ * ends in _seconds.
  */
 #include <stdio.h>
 #include <string.h>
@@ -83,8 +83,8 @@ static int metric_set_name(struct metric *m, const char *program, const char *ag
 	return m->name ? 0 : -TALLY_ENOMEM;
 }
 
-/* What an element of a tuple is called: the last name in it that is no argument, "requester" of args[0]->requester, "ufunc" of
- * ufunc(arg1). */
+/* What an element of a tuple is called: the last name in it that is no argument, "requester" of args[0]->requester,
+ * "ufunc" of ufunc(arg1). */
 static void metric_put_label(struct buf *to, const char *text)
 {
 	size_t n = strcspn(text, "(");
@@ -273,7 +273,8 @@ void metric_close(struct metric *m)
 	*m = (struct metric){ 0 };
 }
 
-/* Of a full metric those series that were in the last reading stay: the others' keys are gone, and their places are free. */
+/* Of a full metric those series that were in the last reading stay: the others' keys are gone, and their places are
+ * free. */
 static int metric_make_room(struct metric *m)
 {
 	struct map kept = { 0 };
@@ -359,7 +360,8 @@ static void metric_put_created(struct metric *m, const struct metric_reading *r,
 		   (unsigned long long)(ns / 1000000 % 1000));
 }
 
-/* All buckets between those that ever held something, so that each scrape has the same ones, and readers can take rates of them. */
+/* All buckets between those that ever held something, so that each scrape has the same ones, and readers can take rates
+ * of them. */
 static void metric_put_buckets(struct metric *m, const struct metric_series *s, const struct buf *labels)
 {
 	struct buf le = { 0 };
@@ -398,7 +400,8 @@ static void metric_put_series(struct metric *m, const struct metric_reading *r, 
 	case METRIC_SUMMARY:
 		metric_put_sample(m, "_count", labels, NULL);
 		buf_printf(&m->samples, "%lld\n", (long long)s->count);
-		/* A histogram with negative values has none: its sum can fall, and readers would take that for a new beginning. */
+		/* A histogram with negative values has none: its sum can fall, and readers would take that for a new
+		 * beginning. */
 		if (m->type == METRIC_SUMMARY || m->first >= m->nlast || m->last[m->first] >= 0) {
 			metric_put_sample(m, "_sum", labels, NULL);
 			metric_put_value(m, s->sum, 0);
@@ -507,8 +510,8 @@ static int metric_add_series(struct metric *m, const struct metric_reading *r, c
 		*slot = s;
 		m->nseries++;
 	}
-	/* What falls was cleared, and a key that comes back was forgotten; a platform's figure was only not known. A sum of a summary may
-	 * fall as well, when what is added is negative. */
+	/* What falls was cleared, and a key that comes back was forgotten; a platform's figure was only not known. A
+	 * sum of a summary may fall as well, when what is added is negative. */
 	if (slot || (anew && s->gone) || (m->type == METRIC_COUNTER ? row->value < s->value : row->count < s->count))
 		s->created_ns = r->now_ns;
 	series_take(m, s, row);

@@ -1,5 +1,6 @@
 /*
- * platform.c: one platform of the service, whose counters are metrics: this machine, a model, a machine behind a socket.
+ * platform.c: one platform of the service, whose counters are metrics: this machine, a model, a machine behind a
+ * socket.
  *
  * To the rest of the service it is a program: it has a name, runs or has failed, and has metrics.  Which those are,
  * its figures say: each family that comes becomes a metric when it first comes.

@@ -1,8 +1,10 @@
 /*
- * profile.c: /folded and /debug/pprof/profile: stacks of a program's aggregations, as folded stacks and as a profile of pprof.
+ * profile.c: /folded and /debug/pprof/profile: stacks of a program's aggregations, as folded stacks and as a profile of
+ * pprof.
  *
- * Both have what was counted between two readings, `seconds` apart; with seconds=0 all since the program began. A request that waits for its second
- * reading keeps the call trees of the first, and is suspended. These are the trees that `tally trace -o` writes such files from, so all agree.
+ * Both have what was counted between two readings, `seconds` apart; with seconds=0 all since the program began. A
+ * request that waits for its second reading keeps the call trees of the first, and is suspended. These are the trees
+ * that `tally trace -o` writes such files from, so all agree.
  */
 #include <string.h>
 

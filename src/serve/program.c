@@ -1,12 +1,12 @@
 /*
  * program.c: one D program of the service.
  *
- * A program that fails must not end the others, so each has a trace of its own, and what goes wrong is kept with it.
- * A new text takes the place of a running one only once it compiles: until then the old program counts on, and /status says
- * why.  A text that did not change is left alone, so a reload loses nothing.
+ * A program that fails must not end the others, so each has a trace of its own, and what goes wrong is kept with it. A
+ * new text takes the place of a running one only once it compiles: until then the old program counts on, and /status
+ * says why.  A text that did not change is left alone, so a reload loses nothing.
  *
- * What a program prints goes to the log, line by line, with its name in front.  What it counted is read at a scrape and at no
- * other time: of aggregations only what printa() asks for is printed.
+ * What a program prints goes to the log, line by line, with its name in front.  What it counted is read at a scrape and
+ * at no other time: of aggregations only what printa() asks for is printed.
  */
 #include <string.h>
 

@@ -1,21 +1,23 @@
 /*
- * push.c: stacks of aggregations, sent to a server that keeps profiles, as Pyroscope's agents send theirs: POST /ingest.
- * https://grafana.com/docs/pyroscope/latest/reference-server-api/
+ * push.c: stacks of aggregations, sent to a server that keeps profiles, as Pyroscope's agents send theirs: POST
+ * /ingest. https://grafana.com/docs/pyroscope/latest/reference-server-api/
  *
- * Every so many seconds each aggregation with stacks is read, and what it counted since the reading before is a profile.
- * It has the name of its program and the labels `aggregation` and `hostname`, and its body is what /folded or /debug/pprof/profile would say.
- * One in which nothing was counted is not sent.
+ * Every so many seconds each aggregation with stacks is read, and what it counted since the reading before is a
+ * profile. It has the name of its program and the labels `aggregation` and `hostname`, and its body is what /folded or
+ * /debug/pprof/profile would say. One in which nothing was counted is not sent.
  *
- * Profiles wait in a queue, and one at a time is on its way.  A server that cannot be reached, or says that it is the server's fault or
- * that it has too much to do, gets the same profile again, after a second, then two, up to a minute.  What it refuses is lost, and what does
- * not fit into the queue: the oldest first.  Both are counted.
+ * Profiles wait in a queue, and one at a time is on its way.  A server that cannot be reached, or says that it is the
+ * server's fault or that it has too much to do, gets the same profile again, after a second, then two, up to a minute. 
+ * What it refuses is lost, and what does not fit into the queue: the oldest first.  Both are counted.
  *
- * libcurl does HTTP and TLS, in the service's one thread: its sockets are in an epoll set, whose descriptor the loop waits for.
- * Answers are not looked at but for a line of their words.
+ * libcurl does HTTP and TLS, in the service's one thread: its sockets are in an epoll set, whose descriptor the loop
+ * waits for. Answers are not looked at but for a line of their words.
  *
- * A reading precedes each reload: what a program counted until then is sent, and no program takes the place of another in memory between two readings.
+ * A reading precedes each reload: what a program counted until then is sent, and no program takes the place of another
+ * in memory between two readings.
  *
- * Refuses: redirections, so that profiles go where they were meant to; passwords in the URL, which whoever lists processes sees.
+ * Refuses: redirections, so that profiles go where they were meant to; passwords in the URL, which whoever lists
+ * processes sees.
  */
 #include <errno.h>
 #include <limits.h>

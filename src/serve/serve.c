@@ -1,8 +1,10 @@
 /*
- * serve.c: D programs and platforms as a service: the calls of tally/serve.h, the loop, and what /metrics and /status say.
+ * serve.c: D programs and platforms as a service: the calls of tally/serve.h, the loop, and what /metrics and /status
+ * say.
  *
- * One thread and one loop.  It waits for a client, for a program that has something to say, or for a second to pass, and
- * does what is due.  Aggregations are read when a client asks, since each reading costs firings of the CPU that reads.
+ * One thread and one loop.  It waits for a client, for a program that has something to say, or for a second to pass,
+ * and does what is due.  Aggregations are read when a client asks, since each reading costs firings of the CPU that
+ * reads.
  *
  * Programs come from files of root or of the service's user.  HTTP reads and changes nothing.
  */
@@ -276,8 +278,9 @@ static const struct family_part *serve_family_with_sample(const struct family_pa
 }
 
 /*
- * Readers refuse a page on which a name has two types, or a series stands twice: the service keeps its own names, then the first program
- * by name has it, and of a program the first aggregation. What is called as samples of another one goes.
+ * Readers refuse a page on which a name has two types, or a series stands twice: the service keeps its own names, then
+ * the first program by name has it, and of a program the first aggregation. What is called as samples of another one
+ * goes.
  */
 static int serve_settle_names(struct tally_serve *s)
 {

@@ -25,7 +25,8 @@
 /* ---- format.c ------------------------------------------------------------------- */
 /* The formats of https://prometheus.io/docs/instrumenting/exposition_formats/ and of OpenMetrics 1.0.0. */
 enum format { FORMAT_TEXT, FORMAT_OPENMETRICS };
-/* By a client's Accept header (NULL: it sent none), of which n bytes count: the one that it weighs more; text when it weighs both alike. */
+/* By a client's Accept header (NULL: it sent none), of which n bytes count: the one that it weighs more; text when it
+ * weighs both alike. */
 enum format format_accepted(const char *accept, size_t n);
 const char *format_content_type(enum format f);
 /* A number as Go writes it, which readers of OpenMetrics take for the one right way: 0.5, 8.0, 1e+06, +Inf. */
@@ -66,7 +67,8 @@ struct metric_reading {
 	enum format format;
 	uint64_t now_ns; /* since 1970 */
 };
-/* What the aggregation of a program becomes; m is zeroed. -TALLY_ENOTSUP with the reason: it becomes none (stacks are no labels). */
+/* What the aggregation of a program becomes; m is zeroed. -TALLY_ENOTSUP with the reason: it becomes none (stacks are
+ * no labels). */
 int metric_open(struct metric *m, const char *program, const struct tally_aggregation *a, uint32_t most, struct err *e);
 /* What figures of this family become. */
 int metric_open_figure(struct metric *m, const struct watch_figure *f, uint32_t most);
@@ -112,7 +114,8 @@ struct program {
 };
 int program_open(struct tally_serve *s, const char *path, struct program **ret);
 void program_close(struct program *p);
-/* Reads the file and compiles it; 0: it is as it was, or p->trace is compiled; negative with p->why, and what ran goes on. */
+/* Reads the file and compiles it; 0: it is as it was, or p->trace is compiled; negative with p->why, and what ran goes
+ * on. */
 int program_load(struct program *p, bool *is_new);
 int program_start(struct program *p); /* arms it; negative with p->why */
 /* What it has to do, as far as it is due. */
@@ -163,7 +166,8 @@ void service_raise_rights(bool raised);         /* capabilities: as many as are 
 int service_drop_rights(struct err *e);         /* for good */
 
 /* ---- http.c ------------------------------------------------------------------------ */
-/* address: "127.0.0.1:7347" or "[::1]:7347". -TALLY_EINVAL: no such; it is not of the loopback network, and that is asked for. */
+/* address: "127.0.0.1:7347" or "[::1]:7347". -TALLY_EINVAL: no such; it is not of the loopback network, and that is
+ * asked for. */
 int http_address(const char *text, bool loopback, struct err *e);
 /* Listens at the address, or takes s->o.listen_fd, with what s->o.web has of TLS and users. */
 int http_open(struct http **ret, struct tally_serve *s, const char *address, struct err *e);

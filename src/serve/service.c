@@ -1,11 +1,13 @@
 /*
  * service.c: what a service manager and the kernel are told: that it is ready, that it lives, which rights it keeps.
  *
- * The words go to systemd in datagrams, as sd_notify(3) describes; without a socket nobody is told, and nothing else changes.
+ * The words go to systemd in datagrams, as sd_notify(3) describes; without a socket nobody is told, and nothing else
+ * changes.
  *
- * Capabilities are needed to load and arm programs and to learn the names of addresses, and never to answer clients. So they are
- * lowered while bytes of clients are looked at, and raised again for the programs. With TALLY_SERVE_DROP they are given up once all
- * programs run: nothing raises them again, so a program that changed cannot be loaded any more, nor armed on a CPU that comes.
+ * Capabilities are needed to load and arm programs and to learn the names of addresses, and never to answer clients. So
+ * they are lowered while bytes of clients are looked at, and raised again for the programs. With TALLY_SERVE_DROP they
+ * are given up once all programs run: nothing raises them again, so a program that changed cannot be loaded any more,
+ * nor armed on a CPU that comes.
  */
 #include <errno.h>
 #include <linux/capability.h>

@@ -7,12 +7,12 @@
  *	basic_auth_users:
  *	  alice: $2y$10$...		# a hash of crypt(5), bcrypt as exporters have it
  *
- * Of YAML just this is read: two levels, a scalar a line, plain or in quotes, comments. What else there is, is refused with its line and not
- * passed over: whoever asks for client certificates must not get a service without them.
+ * Of YAML just this is read: two levels, a scalar a line, plain or in quotes, comments. What else there is, is refused
+ * with its line and not passed over: whoever asks for client certificates must not get a service without them.
  *
- * crypt(3) checks a password, in libcrypt, which is loaded when a user logs in first. A bcrypt hash costs a twentieth of a second
- * and more, and Prometheus logs in at each scrape. So the password that was right last is kept beside the user, and other checks are few a second:
- * strangers cannot keep the service from its work.
+ * crypt(3) checks a password, in libcrypt, which is loaded when a user logs in first. A bcrypt hash costs a twentieth
+ * of a second and more, and Prometheus logs in at each scrape. So the password that was right last is kept beside the
+ * user, and other checks are few a second: strangers cannot keep the service from its work.
  */
 #include <string.h>
 

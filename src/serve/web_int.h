@@ -20,7 +20,8 @@ struct web_parser {
 	uint32_t line, seen; /* seen: a bit for each section */
 	enum web_section section;
 };
-/* Reads the file, and certificate and key that it names; all belong to root or to this process's user. -TALLY_EINVAL with file and line. */
+/* Reads the file, and certificate and key that it names; all belong to root or to this process's user. -TALLY_EINVAL
+ * with file and line. */
 int web_open(struct web *w, const char *path, struct err *e);
 int web_parse(struct web *w, const char *text, size_t n, struct err *e); /* the text alone; web_close() in any case */
 void web_close(struct web *w);

@@ -1,4 +1,5 @@
-/* Tests of what tally.h says of aggregations: their keys and comments as they are written, bounds and sums of histograms, drops. */
+/* Tests of what tally.h says of aggregations: their keys and comments as they are written, bounds and sums of
+ * histograms, drops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -190,7 +190,8 @@ static const char *env_macro(void *arg, const char *name)
 
 /* ---- sources ------------------------------------------------------------------ */
 
-/* The command of -c waits for its exec: what it will run is looked at when it has it. pid 0: whatever process is meant. */
+/* The command of -c waits for its exec: what it will run is looked at when it has it. pid 0: whatever process is
+ * meant. */
 static int process_ready(void *arg, uint32_t pid, struct err *why)
 {
 	struct tally_trace *t = arg;

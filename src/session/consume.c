@@ -137,7 +137,8 @@ static int do_tracemem(struct rec *r, const struct d_action *a)
 	return 0;
 }
 
-/* In the file of freopen() packets are what pcap(3) reads, with times in ns (pcap-savefile(5)); elsewhere they are shown. */
+/* In the file of freopen() packets are what pcap(3) reads, with times in ns (pcap-savefile(5)); elsewhere they are
+ * shown. */
 static int do_pcap(struct rec *r, const struct d_action *a)
 {
 	struct tally_trace *t = r->t;

@@ -3,9 +3,9 @@
  * script of test/differential runs in both, and what they print is compared
  * byte for byte.  The scripts use nothing that may differ: no time, no pid.
  *
- * So do programs that a generator makes (test/lib/session/generate.c).  Each comes from a number, which a failure names;
- * TALLY_DIFFERENTIAL_SEED=N runs that one alone and prints it, TALLY_DIFFERENTIAL_PROGRAMS=N runs N of them, and in
- * proportion as many large ones.
+ * So do programs that a generator makes (test/lib/session/generate.c).  Each comes from a number, which a failure
+ * names; TALLY_DIFFERENTIAL_SEED=N runs that one alone and prints it, TALLY_DIFFERENTIAL_PROGRAMS=N runs N of them, and
+ * in proportion as many large ones.
  */
 #include <dirent.h>
 #include <sys/wait.h>
@@ -96,8 +96,8 @@ static void kernel_and_vm_answer_alike(void **state)
 #define LARGE_CLAUSES 60
 
 /*
- * The first and last number of the programs: `usual` of them, or TALLY_DIFFERENTIAL_PROGRAMS and in proportion fewer where fewer
- * are usual, or one alone.
+ * The first and last number of the programs: `usual` of them, or TALLY_DIFFERENTIAL_PROGRAMS and in proportion fewer
+ * where fewer are usual, or one alone.
  */
 static uint64_t number_near(uint64_t usual, uint64_t *last)
 {

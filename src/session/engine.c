@@ -6,11 +6,10 @@
  * come and go, counts of events) is reached through engine.k, which is NULL
  * in the vm.
  *
- * The vm's clock is virtual: it stands still while a program runs and jumps to
- * the next tick when the session waits, so that a script of BEGIN, tick and END
- * gives the same answer each time and takes no longer than its work.  When
- * nothing is left that could happen, wait says so.  Records of a file come in the
- * same way: their time moves the clock, their end ends the run (ptt_records.c). Of a hypervisor's counters it is the platform's time (hv_records.c).
+ * The vm's clock is virtual: it stands still while a program runs and jumps to the next tick when the session waits, so
+ * that a script of BEGIN, tick and END gives the same answer each time and takes no longer than its work.  When nothing
+ * is left that could happen, wait says so.  Records of a file come in the same way: their time moves the clock, their
+ * end ends the run (ptt_records.c). Of a hypervisor's counters it is the platform's time (hv_records.c).
  */
 #include <string.h>
 #include <unistd.h>

@@ -1,9 +1,10 @@
 /*
  * later.c: probes of libraries that a process loads while it is traced.
  *
- * The process is held where its loader has mapped a library (kernel/hold.c).  The provider finds what descriptions wait for in the new
- * file.  Each place gets a row in the table of its class's program, with the clauses of the descriptions that it matches; then it is armed,
- * and the process goes on.  So the program in the kernel stays the one that was loaded at the start, and the first call is seen.
+ * The process is held where its loader has mapped a library (kernel/hold.c).  The provider finds what descriptions wait
+ * for in the new file.  Each place gets a row in the table of its class's program, with the clauses of the descriptions
+ * that it matches; then it is armed, and the process goes on.  So the program in the kernel stays the one that was
+ * loaded at the start, and the first call is seen.
  *
  * The same is done with programs that begin (kernel/program.c), where descriptions are of whichever process.
  */
@@ -29,7 +30,8 @@ static bool later_wants(void *arg, int fd)
 	return probes_wait_for(t->probes, fd);
 }
 
-/* Descriptions of whichever process wait for programs that begin. Where the kernel does not tell, those that are known fire still. */
+/* Descriptions of whichever process wait for programs that begin. Where the kernel does not tell, those that are known
+ * fire still. */
 static int later_watch_programs(struct tally_trace *t)
 {
 	struct err e = { 0 };
@@ -109,7 +111,8 @@ struct later_row {
 	uint8_t kind; /* of user_wait.stand_in[] */
 };
 
-/* Whether args[], as the clause has compiled them, are those of the probe: defined alike, or of the same size and sign. */
+/* Whether args[], as the clause has compiled them, are those of the probe: defined alike, or of the same size and
+ * sign. */
 static bool later_has_args(const struct tally_trace *t, const struct d_clause *c, const struct probe *p)
 {
 	bool defined = false, alike = true;

@@ -4,8 +4,8 @@
  * Drops are counted by the programs, per program and CPU, when a ring or a map had no room; they are reported as they
  * grow. Losses are computed: an event that was counted N times with a period of P should have fired N / P times. The
  * missing firings were throttled by the kernel, or came at a moment in which the kernel ran no programs; nothing else
- * counts them. Events with a frequency have no fixed period, so no loss is computed for them. Meanwhile the counts are read
- * first and the firings then, so a loss may be told late, and never too high.
+ * counts them. Events with a frequency have no fixed period, so no loss is computed for them. Meanwhile the counts are
+ * read first and the firings then, so a loss may be told late, and never too high.
  *
  * Drops are always reported. A CPU has a line of its own if it lost 0.5 % of its firings or more, or 5 % or more if
  * only three firings or fewer were lost; with -v and in JSON every CPU has one.
@@ -19,8 +19,8 @@
 #define FEW_FIRINGS 3          /* so many are lost in most runs, however short: */
 #define SHARE_OF_FEW_TOLD 0.05 /* of them it is this part */
 
-/* Kinds of drops: member of struct img_drops, tag of -x droptags, words, what follows the plural, name in JSON. Those of
- * variables and speculations belong to all CPUs. */
+/* Kinds of drops: member of struct img_drops, tag of -x droptags, words, what follows the plural, name in JSON. Those
+ * of variables and speculations belong to all CPUs. */
 /* clang-format off */
 #define CPU_DROPS(X)                                                                               \
 	X(records, "PRINCIPAL", "drop", "", "principal")                                           \
@@ -208,7 +208,8 @@ static bool can_tell(const struct probe *p)
 	return true;
 }
 
-/* What was lost of a probe on a CPU so far. Each reading asks in the same order, so the search begins behind the last. */
+/* What was lost of a probe on a CPU so far. Each reading asks in the same order, so the search begins behind the
+ * last. */
 static struct lost *lost_find(struct tally_trace *t, const struct probe *p, uint32_t cpu)
 {
 	for (uint32_t i = 0; i < t->nlost; i++) {
@@ -380,7 +381,8 @@ static void misses_report(struct tally_trace *t)
 	}
 }
 
-/* A few firings are missing on most CPUs of most runs: in lines of their own they would hide the losses that change an answer. */
+/* A few firings are missing on most CPUs of most runs: in lines of their own they would hide the losses that change an
+ * answer. */
 void losses_report(struct tally_trace *t)
 {
 	const bool all = t->emit.ops->programs || t->o.flags & TALLY_TRACE_VERBOSE;

@@ -1,9 +1,10 @@
 /*
- * machine.c: the D library this-machine.d, which is no file: what D's own libraries need to know of the machine where a script
- * compiles, and the kernel's structs do not tell.
+ * machine.c: the D library this-machine.d, which is no file: what D's own libraries need to know of the machine where a
+ * script compiles, and the kernel's structs do not tell.
  *
- * A member that nothing on this machine tells has no conversion, as in the libraries that are files, and its reason. Where programs
- * run over records and models their CPUs are not those of this machine: what differs between CPUs is left out there.
+ * A member that nothing on this machine tells has no conversion, as in the libraries that are files, and its reason.
+ * Where programs run over records and models their CPUs are not those of this machine: what differs between CPUs is
+ * left out there.
  *
  * Chips and nodes are chosen by comparisons, halved until a run of CPUs is alike: some ten steps for a thousand CPUs.
  */
@@ -37,8 +38,8 @@ static const char *machine_syscall(void)
 {
 #if defined(__x86_64__)
 	/*
-	 * An exception leaves an error code there. But the instruction syscall keeps the address of the next one in rcx, and
-	 * of a call of a program of 32 bits the thread has a mark (TS_COMPAT).
+	 * An exception leaves an error code there. But the instruction syscall keeps the address of the next one in
+	 * rcx, and of a call of a program of 32 bits the thread has a mark (TS_COMPAT).
 	 */
 	return "R->cx == R->ip || curthread->thread_info.status & 2 ? R->orig_ax : -1";
 #elif defined(__aarch64__)

@@ -41,8 +41,8 @@ static void find_user_then(struct tally_trace *t, uint32_t pid, uint64_t addr, u
 	sym_user(t->sym, pid, addr, generation_ns, ret);
 }
 
-/* where: pid and generation, as a slot has them. A process that lost no mapping is in the generation that it was in when
- * the watch began. */
+/* where: pid and generation, as a slot has them. A process that lost no mapping is in the generation that it was in
+ * when the watch began. */
 static void find_user(struct tally_trace *t, const uint64_t *where, uint64_t addr, struct sym_name *ret)
 {
 	find_user_then(t, (uint32_t)where[0], addr, where[1] ? where[1] : t->watched_ns, ret);

@@ -394,8 +394,8 @@ static struct text s_cut(const struct model *m, struct text t)
 	return t;
 }
 
-/* From `from` on; a negative one counts from the end.  `n` bytes; a negative number leaves so many at the end off. What would
- * begin before the string is cut off there, and is nothing if it would not end behind its beginning. */
+/* From `from` on; a negative one counts from the end.  `n` bytes; a negative number leaves so many at the end off. What
+ * would begin before the string is cut off there, and is nothing if it would not end behind its beginning. */
 static struct text s_substr(struct text t, long from, long n)
 {
 	struct text r = { .s = "" };
@@ -418,7 +418,8 @@ static struct text s_substr(struct text t, long from, long n)
 	return r;
 }
 
-/* The first place of `needle` at `from` or behind it.  The empty string is everywhere, and at the end if `from` is past it. */
+/* The first place of `needle` at `from` or behind it.  The empty string is everywhere, and at the end if `from` is past
+ * it. */
 static long s_index(struct text t, struct text needle, long from)
 {
 	long len = (long)strlen(t.s), n = (long)strlen(needle.s);

@@ -86,8 +86,8 @@ static const char *no_key(const char *words)
 	}
 }
 
-/* What is no key is part of the name; but when there is no such file, and there is one of the name up to a comma, it was
- * meant as a key. */
+/* What is no key is part of the name; but when there is no such file, and there is one of the name up to a comma, it
+ * was meant as a key. */
 static bool bad_key(const char *path, struct err *e)
 {
 	struct buf name = { 0 };

@@ -24,8 +24,8 @@
 
 #define NEWCOMERS_PER_TURN 64
 #define UNWIND_TURN_MS 10 /* the stacks of a new process are cut until it is looked at */
-/* Expirations that are made up for, and for how long: the rest is skipped, aloud. A tick that prints for longer than it lasts
- * must not keep an interrupt waiting. */
+/* Expirations that are made up for, and for how long: the rest is skipped, aloud. A tick that prints for longer than it
+ * lasts must not keep an interrupt waiting. */
 #define TICK_BURST 64
 #define TICK_BURST_NS 100000000u
 
@@ -74,8 +74,8 @@ static int open_engine(struct tally_trace *t)
 		       0;
 }
 
-/* Hardware counters are taken by lease: counting of whole CPUs and D exclude each other, and counting of processes yields
- * (dtrace_cpc.txt, "Co-existence with existing tools"). */
+/* Hardware counters are taken by lease: counting of whole CPUs and D exclude each other, and counting of processes
+ * yields (dtrace_cpc.txt, "Co-existence with existing tools"). */
 static int take_lease(struct tally_trace *t, const struct k_event *ev, uint32_t n)
 {
 	for (uint32_t i = 0; i < n && !t->lease && !t->opt.v[OPT_cpcshare]; i++)
@@ -153,8 +153,8 @@ static int attach_point(struct tally_trace *t, uint32_t prog)
 	return rc < 0 ? fail_enable(t, p->id, rc) : 0;
 }
 
-/* One program for all probes of its arm, which it tells apart by cookies: numbers in the order of their ids, as compile.c has
- * given them. Each file of each process is armed as one. */
+/* One program for all probes of its arm, which it tells apart by cookies: numbers in the order of their ids, as
+ * compile.c has given them. Each file of each process is armed as one. */
 static int attach_places(struct tally_trace *t, uint32_t prog)
 {
 	const uint8_t arm = probe_of(t, prog)->arm;
@@ -356,8 +356,9 @@ static uint32_t first_event_probe(const struct tally_trace *t)
 	return t->img->nprogs ? t->img->prog[0].probe : 0;
 }
 
-/* Lets the command go. One that can't be run ends at once, with the shell's status for that. Where stacks are walked by tables, it stands
- * still once more, behind its loader, until the tables of what is mapped by then are there: it may be over before anybody asks for them. */
+/* Lets the command go. One that can't be run ends at once, with the shell's status for that. Where stacks are walked by
+ * tables, it stands still once more, behind its loader, until the tables of what is mapped by then are there: it may be
+ * over before anybody asks for them. */
 static int run_release_command(struct tally_trace *t)
 {
 	struct pollfd p = { .fd = t->child.pidfd, .events = POLLIN };

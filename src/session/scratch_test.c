@@ -1,7 +1,8 @@
 /*
  * Scratch memory, held against a model: an array of bytes, and how many of them are allocated.  A generator writes
  * clauses that allocate, store, load and copy, at places that are right and wrong; the model says what each prints, or
- * how it faults.  The vm and the kernel must say the same.  TALLY_DIFFERENTIAL_SEED=N runs program N alone and prints it.
+ * how it faults.  The vm and the kernel must say the same.  TALLY_DIFFERENTIAL_SEED=N runs program N alone and prints
+ * it.
  */
 #include "session/differential_test_int.h"
 #include "session/generate.h"

@@ -11,8 +11,8 @@
 
 struct an_agg;
 
-/* As tally_trace_walk(), but whole aggregations, as what shows them takes them: with the function and the file of each frame. `number` is that
- * of tally_trace_aggregations(); what each gets lives until it returns. */
+/* As tally_trace_walk(), but whole aggregations, as what shows them takes them: with the function and the file of each
+ * frame. `number` is that of tally_trace_aggregations(); what each gets lives until it returns. */
 int session_walk_aggregations(struct tally_trace *t, int (*each)(void *arg, uint32_t number, const struct an_agg *a),
 			      void *arg);
 

@@ -118,8 +118,8 @@ struct records {
 };
 struct records_ops {
 	bool (*takes)(const char *platform);
-	/* A platform as --on names it, keys behind it ("x.data,time=delta"). -TALLY_EINVAL: no such platform, key or file;
-	 * -TALLY_EIO, -TALLY_ECORRUPT, -TALLY_ENOTSUP, -TALLY_ENOMEM. */
+	/* A platform as --on names it, keys behind it ("x.data,time=delta"). -TALLY_EINVAL: no such platform, key or
+	 * file; -TALLY_EIO, -TALLY_ECORRUPT, -TALLY_ENOTSUP, -TALLY_ENOMEM. */
 	int (*open)(struct records **ret, const struct tally_trace *t, const char *platform, struct err *e);
 	void (*close)(struct records *r);
 	int (*start)(struct tally_trace *t); /* after the programs are loaded */
@@ -180,8 +180,8 @@ int aggs_open(struct tally_trace *t);
 void aggs_close(struct tally_trace *t);
 void aggs_forget(struct tally_trace *t); /* the record that saw the snapshots is done */
 /*
- * Whether -x aggrate keeps what was read: a record may be read before the next look is due, and would be shown what was there before
- * it was made; so it does only where it is rarer than records are read.
+ * Whether -x aggrate keeps what was read: a record may be read before the next look is due, and would be shown what was
+ * there before it was made; so it does only where it is rarer than records are read.
  */
 bool aggs_stay(const struct tally_trace *t);
 int aggs_look_again(struct tally_trace *t); /* of those that stay */
@@ -340,7 +340,8 @@ int run_work(struct tally_trace *t, int timeout_ms);
 int run_stop(struct tally_trace *t);
 void run_take_options(struct tally_trace *t);  /* those that say how answers look */
 int run_learn_mappings(struct tally_trace *t); /* before user addresses are named */
-/* Until names_end(), values in `a` are keys of a snapshot: each frame is named once, and equal frames are one pointer. */
+/* Until names_end(), values in `a` are keys of a snapshot: each frame is named once, and equal frames are one
+ * pointer. */
 void names_begin(struct tally_trace *t, struct arena *a);
 void names_end(struct tally_trace *t);
 int trace_symbols(struct tally_trace *t); /* opens t->sym, once; -TALLY_ENOMEM */
@@ -382,7 +383,8 @@ int slot_value(struct tally_trace *t, struct arena *a, const struct slot *s, con
 	       struct an_value *ret);
 int slot_values(struct tally_trace *t, struct arena *a, const struct slot *s, uint32_t n, const void *bytes,
 		bool in_key, struct an_value **ret);
-/* Gives an integer the name of the address that it is: of the kernel, or of the process of -c or -p, if there is one. */
+/* Gives an integer the name of the address that it is: of the kernel, or of the process of -c or -p, if there is
+ * one. */
 int name_address(struct tally_trace *t, struct arena *a, bool user, struct an_value *v);
 
 /* ---- losses.c ------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /*
- * Records of a speculation are shown once, and only when it was committed: whichever ring is read first, whatever did not come.
+ * Records of a speculation are shown once, and only when it was committed: whichever ring is read first, whatever did
+ * not come.
  */
 #include "session/run_test_int.h"
 

@@ -2,19 +2,21 @@
  * unwind.c: the tables by which programs walk user stacks (-x ustackunwind).
  *
  * Programs in the kernel find frames in maps (bpf.h, struct img_unwind_space); here they are filled.  A file's rows
- * (symbol/unwind.h) are put there once, one file's behind the other's, and stay until the end: a chunk's numbers are those of the rows'
- * addresses, moved so that each file's begin where the last one's end.  A process is a list of ranges, each a mapping or the part of it that a
- * chunk covers.  It is made from /proc/PID/maps, and made anew when the kernel tells that something was mapped or unmapped.
+ * (symbol/unwind.h) are put there once, one file's behind the other's, and stay until the end: a chunk's numbers are
+ * those of the rows' addresses, moved so that each file's begin where the last one's end.  A process is a list of
+ * ranges, each a mapping or the part of it that a chunk covers.  It is made from /proc/PID/maps, and made anew when the
+ * kernel tells that something was mapped or unmapped.
  *
- * Who is looked at: the command of -c and the process of -p before they run; others when a program asks for them, which finds
- * none when it fires there first; what those fork, at once.  A process's ranges hold for the generation of
+ * Who is looked at: the command of -c and the process of -p before they run; others when a program asks for them, which
+ * finds none when it fires there first; what those fork, at once.  A process's ranges hold for the generation of
  * mappings that they were read in, or older ones: programs compare.
  *
- * Maps are written as memory: bpf(2) calls would keep events of this CPU from firing.  A space is 0 while it is written.
+ * Maps are written as memory: bpf(2) calls would keep events of this CPU from firing.  A space is 0 while it is
+ * written.
  *
- * Bounded: rows by -x unwindsize, processes and their ranges by the maps, work in one turn by LOOKS_PER_TURN. What found no room
- * is told at the end.
- * Refuses: processes of 32 bits; kernels without types or without the tracepoints that tell of mappings that go.
+ * Bounded: rows by -x unwindsize, processes and their ranges by the maps, work in one turn by LOOKS_PER_TURN. What
+ * found no room is told at the end. Refuses: processes of 32 bits; kernels without types or without the tracepoints
+ * that tell of mappings that go.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -75,7 +77,8 @@ static enum sym_machine unwind_machine(void)
 	return a == &bpf_arch_x86_64 ? SYM_X86_64 : a == &bpf_arch_aarch64 ? SYM_AARCH64 : SYM_OTHER_MACHINE;
 }
 
-/* Return addresses may carry a signature above the address: the bits that addresses have are those below the top of our stack. */
+/* Return addresses may carry a signature above the address: the bits that addresses have are those below the top of our
+ * stack. */
 static uint64_t unwind_pc_bits(void)
 {
 	int here;

@@ -1,8 +1,8 @@
 /*
  * Any bytes as a file whose unwind tables are read: there is an answer, and it is in order.
  *
- * libdw (0.188) makes room for as many registers as a table names, so a table of a few bytes can ask for gigabytes.  Here it
- * gets none of that, and what it then says is an answer, too; SECURITY.md says what it means elsewhere.
+ * libdw (0.188) makes room for as many registers as a table names, so a table of a few bytes can ask for gigabytes. 
+ * Here it gets none of that, and what it then says is an answer, too; SECURITY.md says what it means elsewhere.
  */
 #include "symbol/unwind.h"
 

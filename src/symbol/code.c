@@ -4,9 +4,10 @@
  * Other than for names of addresses, every name of an address counts, and only functions do: a label is no place
  * where one begins.  Without a full symbol table there are those functions that others link to; the reader is told so.
  *
- * A static probe is a note of owner "stapsdt" and type 3: three addresses (of the probe, of the section .stapsdt.base when the
- * file was linked, of a semaphore or 0), then three strings: provider, name, arguments.  What moved the file's addresses
- * afterwards (prelink) moved that section, too: the difference is added.  Each number and each length in it is a stranger's.
+ * A static probe is a note of owner "stapsdt" and type 3: three addresses (of the probe, of the section .stapsdt.base
+ * when the file was linked, of a semaphore or 0), then three strings: provider, name, arguments.  What moved the file's
+ * addresses afterwards (prelink) moved that section, too: the difference is added.  Each number and each length in it
+ * is a stranger's.
  */
 #include <gelf.h>
 #include <stdlib.h>

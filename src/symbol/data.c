@@ -1,24 +1,28 @@
 /*
- * data.c: what the memory of a process is called that holds no code: its heap, its stack, files that it maps to be read.
+ * data.c: what the memory of a process is called that holds no code: its heap, its stack, files that it maps to be
+ * read.
  *
  * A process maps and unmaps such memory far more often than code, and nobody dates a firing within its generation
- * (slot.h).  So what is kept is not which mapping lay at an address, but which *words* an address had: `now`, the stretches of today, and
- * `past`, where a word has been and from when until when at the most.  An address has the word that is the only one which it can have had in
- * its generation; with two it stays an address.  That is why stretches of one word that touch can be joined: a process that maps
- * and unmaps its memory for ever has a few of them.  A stretch knows since when some of it may have been there, and since when all of it was.
+ * (slot.h).  So what is kept is not which mapping lay at an address, but which *words* an address had: `now`, the
+ * stretches of today, and `past`, where a word has been and from when until when at the most.  An address has the word
+ * that is the only one which it can have had in its generation; with two it stays an address.  That is why stretches of
+ * one word that touch can be joined: a process that maps and unmaps its memory for ever has a few of them.  A stretch
+ * knows since when some of it may have been there, and since when all of it was.
  *
- * A piece of memory that mremap() moved, nobody says where to, has left its place and lies somewhere unknown (`strayed_ns`).  It is seen
- * again when it is unmapped or moved on: then it was at that place, where nothing is known.  Until then it may be wherever nothing is known.
- * If all such pieces had one word, that is the only one in doubt; else it is none.  The same holds
- * before the process was looked at.  (A mapping that a process puts over such a piece itself, with MAP_FIXED, hides it.)
+ * A piece of memory that mremap() moved, nobody says where to, has left its place and lies somewhere unknown
+ * (`strayed_ns`).  It is seen again when it is unmapped or moved on: then it was at that place, where nothing is
+ * known.  Until then it may be wherever nothing is known. If all such pieces had one word, that is the only one in
+ * doubt; else it is none.  The same holds before the process was looked at.  (A mapping that a process puts over such a
+ * piece itself, with MAP_FIXED, hides it.)
  *
- * What a look at the process found is newer than facts that are told later and have an earlier time: these change nothing there.
+ * What a look at the process found is newer than facts that are told later and have an earlier time: these change
+ * nothing there.
  *
- * Memory: a fork shares the list of its parent until one of them maps something.  Of the past DATA_PAST_MOST stretches are kept.  With more,
- * those of one word that touch become one, as if the word had been at all of their places at all of their times: that puts a second word in
- * doubt where there was none, and makes no wrong one right.  Where it does not help, the past is forgotten as a whole, and an address of an
- * earlier generation has only a word that its place has had ever since.  A process with more stretches than MAPPINGS_MOST has no words at
- * all until its next exec.
+ * Memory: a fork shares the list of its parent until one of them maps something.  Of the past DATA_PAST_MOST stretches
+ * are kept.  With more, those of one word that touch become one, as if the word had been at all of their places at all
+ * of their times: that puts a second word in doubt where there was none, and makes no wrong one right.  Where it does
+ * not help, the past is forgotten as a whole, and an address of an earlier generation has only a word that its place
+ * has had ever since.  A process with more stretches than MAPPINGS_MOST has no words at all until its next exec.
  */
 #include <string.h>
 
@@ -135,7 +139,8 @@ static bool past_join(struct stretch *to, const struct stretch *p)
 	return true;
 }
 
-/* Makes room: what touches and has one word becomes one, in place and time; where that is not half of it, all of it is forgotten. */
+/* Makes room: what touches and has one word becomes one, in place and time; where that is not half of it, all of it is
+ * forgotten. */
 static void past_compact(struct data *d, uint64_t *count, uint64_t now_ns)
 {
 	uint32_t n = 0, i;

@@ -1,13 +1,14 @@
 /*
  * debugfile.c: the file that has what was stripped off another.
  *
- * It is looked for where gdb does, in this order: by build id in /usr/lib/debug/.build-id, by the name in .gnu_debuglink
- * (beside the object, in .debug there, in /usr/lib/debug), and at the servers of debuginfod if the user named some. Each
- * place is looked at under the root directory of the process that maps the object, which may be a container's, then under ours.
+ * It is looked for where gdb does, in this order: by build id in /usr/lib/debug/.build-id, by the name in
+ * .gnu_debuglink (beside the object, in .debug there, in /usr/lib/debug), and at the servers of debuginfod if the user
+ * named some. Each place is looked at under the root directory of the process that maps the object, which may be a
+ * container's, then under ours.
  *
- * A file of another build gives wrong names, so it must have the object's build id, or, where the object has none, the checksum
- * that .gnu_debuglink tells. A user could put one with the right id and wrong names where others' programs lie: so it must
- * belong to root, to the object's owner or to us, and nobody else may write it.
+ * A file of another build gives wrong names, so it must have the object's build id, or, where the object has none, the
+ * checksum that .gnu_debuglink tells. A user could put one with the right id and wrong names where others' programs
+ * lie: so it must belong to root, to the object's owner or to us, and nobody else may write it.
  */
 #include <fcntl.h>
 #include <gelf.h>

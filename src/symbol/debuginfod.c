@@ -3,8 +3,8 @@
  *
  * libdebuginfod asks the servers of DEBUGINFOD_URLS and keeps what they send in the user's cache. It is loaded when the
  * first file is wanted, and only if the user named servers.  It waits for an answer as long as DEBUGINFOD_TIMEOUT says.
- * A program whose file has capabilities asks nobody: the library and those below it are led by the environment, which then
- * is a stranger's.
+ * A program whose file has capabilities asks nobody: the library and those below it are led by the environment, which
+ * then is a stranger's.
  */
 #include <sys/auxv.h>
 

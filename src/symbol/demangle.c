@@ -6,10 +6,10 @@
  *
  * A name is a stranger's text, and a short one can stand for a very long one: each back reference of a type may double
  * what is printed. libiberty bounds the depth of its recursion, but not its output. So the C++ and the Rust demangler
- * print into a fixed room, and are left with longjmp() when it is full: there they hold memory of the stack alone, except
- * for one identifier in Rust's Punycode, which is then lost.  D's builds its output on the heap and can't be left, so a
- * name with more than D_BACK_REFERENCES_MOST back references is not given to it: q of them multiply a name at most by
- * 3^(q/3).  A name that does not fit stays as the file has it: no part of a name is shown.
+ * print into a fixed room, and are left with longjmp() when it is full: there they hold memory of the stack alone,
+ * except for one identifier in Rust's Punycode, which is then lost.  D's builds its output on the heap and can't be
+ * left, so a name with more than D_BACK_REFERENCES_MOST back references is not given to it: q of them multiply a name
+ * at most by 3^(q/3).  A name that does not fit stays as the file has it: no part of a name is shown.
  */
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -61,8 +61,8 @@ static unsigned name_count(const char *name, const char *what)
 	return n;
 }
 
-/* D's demangler takes no options: the last list in parentheses is that of the parameters. What stands behind "!" is a list
- * of template arguments. */
+/* D's demangler takes no options: the last list in parentheses is that of the parameters. What stands behind "!" is a
+ * list of template arguments. */
 static size_t dlang_cut_parameters(char *text, size_t n)
 {
 	size_t at = n, depth = 0;

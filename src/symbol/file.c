@@ -6,13 +6,13 @@
  * file is cheap; reading waits until an address is asked for. At most FILES_FDS_MOST descriptors are kept for files
  * that nobody asked for, and as many for others; the other files are opened when asked for.
  *
- * A process that ended leads nowhere, but who forked it mostly has the same root directory. What is found there, or under
- * our own root, is another's file of that path as long as inode and device don't say that it is the one.
+ * A process that ended leads nowhere, but who forked it mostly has the same root directory. What is found there, or
+ * under our own root, is another's file of that path as long as inode and device don't say that it is the one.
  *
  * An opened file is used only if it has the inode that was mapped: no name is better than a wrong one. (On an overlay
- * the two numbers may differ, and are not compared where the process itself leads to the file.) Two files with the same build id are one, so that the names of a
- * program and of its copy in a container fall together. Memory files (memfd_create) of one name are distinguished by
- * inode, unless they hold the same content.
+ * the two numbers may differ, and are not compared where the process itself leads to the file.) Two files with the same
+ * build id are one, so that the names of a program and of its copy in a container fall together. Memory files
+ * (memfd_create) of one name are distinguished by inode, unless they hold the same content.
  *
  * A file may be overwritten, and its old content is known only if it was read before. So each name is looked up for a
  * time, and the file's size and time of writing are checked again: what was read is right from the last write before
@@ -122,7 +122,8 @@ static bool content_held(const struct k_file_state *m, uint64_t time_ns)
 	return time_ns - m->written_ns >= m->tick_ns || (m->born_ns && time_ns - m->born_ns <= FILE_NEWBORN_NS);
 }
 
-/* Who writes to a file may put its mtime back (cp -p), but not its ctime, which a name that comes or goes changes as well. */
+/* Who writes to a file may put its mtime back (cp -p), but not its ctime, which a name that comes or goes changes as
+ * well. */
 static bool content_same(const struct k_file_state *a, const struct k_file_state *b)
 {
 	return a->at_ns && a->size == b->size && a->mtime_ns == b->mtime_ns &&

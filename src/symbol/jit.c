@@ -18,9 +18,9 @@
  * for compilers that write their map late. If that leaves one name for the time in which the address was seen, it is
  * the name; otherwise it is ambiguous.
  *
- * So the file is checked for each address, and read from where the last reading stopped. A process may remove its file, or
- * end and take its /tmp along, before an address is asked for: so the file is read too when the process maps more code, and
- * when it ends. A missing file is looked for less and less often.
+ * So the file is checked for each address, and read from where the last reading stopped. A process may remove its file,
+ * or end and take its /tmp along, before an address is asked for: so the file is read too when the process maps more
+ * code, and when it ends. A missing file is looked for less and less often.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -119,7 +119,8 @@ static bool jit_continues(const struct jit *j, int fd)
 	       !memcmp(tail, j->tail, j->ntail);
 }
 
-/* In order of address, and of line where that is the same. Where a line without a size ends, and how far all up to each reach. */
+/* In order of address, and of line where that is the same. Where a line without a size ends, and how far all up to each
+ * reach. */
 static bool jit_arrange(struct jit *j)
 {
 	uint64_t next = UINT64_MAX, reach = 0;
@@ -261,9 +262,9 @@ void jit_take(struct jit *j, uint32_t pid)
 }
 
 /*
- * Whether the lines that were read are those of a life, and of no other. The clock of a file system goes in ticks, and where CPUs sleep it
- * is some ticks late: 6.4 ms were seen with ticks of 4. A process id is not given again that soon, and what a program wrote so
- * shortly before its exec is of both lives.
+ * Whether the lines that were read are those of a life, and of no other. The clock of a file system goes in ticks, and
+ * where CPUs sleep it is some ticks late: 6.4 ms were seen with ticks of 4. A process id is not given again that soon,
+ * and what a program wrote so shortly before its exec is of both lives.
  */
 #define LATE_TICKS 3
 enum jit_whose { JIT_OTHERS, JIT_MIXED, JIT_OWN };

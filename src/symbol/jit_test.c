@@ -1,4 +1,5 @@
-/* jit_test.c: names of just-in-time compiled code, against perf maps that the test writes as a compiler does, and spoils. */
+/* jit_test.c: names of just-in-time compiled code, against perf maps that the test writes as a compiler does, and
+ * spoils. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -330,7 +331,8 @@ static void an_address_with_more_lines_than_are_looked_at_is_ambiguous(void **st
 	names_free(&all.names);
 }
 
-/* What the perf map of a process id says of a process that opened it as `how` says, and wrote a line; it was there before. */
+/* What the perf map of a process id says of a process that opened it as `how` says, and wrote a line; it was there
+ * before. */
 static const char *name_by_an_older_map(int how)
 {
 	struct jit_question q = { .addr = 0x1000, .until_ns = UINT64_MAX, .life.until_ns = UINT64_MAX };

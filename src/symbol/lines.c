@@ -1,13 +1,13 @@
 /*
  * lines.c: where in the source an address is, and which functions were inlined there.
  *
- * libdw reads DWARF, from the file or from its debug file (debugfile.c), with supplements of dwz(1) where it finds them. It
- * is loaded with the first address whose line is asked for, and has a libelf of its own: no handle of ours goes to it.
- * What a unit's tables say is asked for a single address; compilers that write no .debug_aranges make libdw look at each unit,
- * so an answer is kept with its address.
+ * libdw reads DWARF, from the file or from its debug file (debugfile.c), with supplements of dwz(1) where it finds
+ * them. It is loaded with the first address whose line is asked for, and has a libelf of its own: no handle of ours
+ * goes to it. What a unit's tables say is asked for a single address; compilers that write no .debug_aranges make libdw
+ * look at each unit, so an answer is kept with its address.
  *
- * An inlined function is a scope inside of the function that was compiled. The innermost one is where the address is; each
- * scope says from which line of the next one it was called. At most SYM_INLINED_MOST of them are told.
+ * An inlined function is a scope inside of the function that was compiled. The innermost one is where the address is;
+ * each scope says from which line of the next one it was called. At most SYM_INLINED_MOST of them are told.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +150,8 @@ static void lines_take_inlined(struct lines *l, Dwarf_Die *cu, uint64_t vaddr, s
 	Dwarf_Files *files = NULL;
 	size_t nfiles = 0;
 
-	/* What is around the innermost one in the source is of the function that was inlined; in the code it is of its caller. */
+	/* What is around the innermost one in the source is of the function that was inlined; in the code it is of its
+	 * caller. */
 	if (n > 0)
 		n = l->getscopes_die(&inner[0], &scope);
 	free(inner);

@@ -133,7 +133,8 @@ static void variables_are_taken_when_asked_for_and_nothing_else(void **state)
 	mem_free(f);
 }
 
-/* As in a program of 5.4 million functions: frame_dummy has no size, and the functions behind it come last in the table. */
+/* As in a program of 5.4 million functions: frame_dummy has no size, and the functions behind it come last in the
+ * table. */
 static void what_is_not_kept_has_no_neighbours_name(void **state)
 {
 	static const struct {

@@ -333,8 +333,8 @@ static void take_mapping(struct symbols *s, const struct k_task *t)
 		meet_jit(s, &m, t->pid, m.file ? m.file->path : "");
 }
 
-/* What memory is called that has no code; equal words are one pointer. "" (which is none) or a file's path without a directory, or in
- * brackets what the kernel says of memory without a file. */
+/* What memory is called that has no code; equal words are one pointer. "" (which is none) or a file's path without a
+ * directory, or in brackets what the kernel says of memory without a file. */
 static const char *word_of(struct symbols *s, const char *path)
 {
 	/* memory that processes share, and large pages, have files that nobody made */
@@ -594,8 +594,9 @@ static void name_in_file(const struct place *at, const struct content *c, uint64
 }
 
 /*
- * The variable at an address that no code is at. A loader puts a file's data at a fixed distance from its code, so the code that lies next
- * to it, below or above, and was there in that generation, says whose it is: of processes that ended, too, and of plugins that were unloaded.
+ * The variable at an address that no code is at. A loader puts a file's data at a fixed distance from its code, so the
+ * code that lies next to it, below or above, and was there in that generation, says whose it is: of processes that
+ * ended, too, and of plugins that were unloaded.
  */
 static bool name_variable(struct symbols *s, const struct space *sp, uint64_t addr, uint64_t generation_ns,
 			  struct sym_name *ret)

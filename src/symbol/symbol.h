@@ -105,11 +105,12 @@ void sym_kernel(struct symbols *s, uint64_t addr, struct sym_name *ret);
 /* generation_ns: of the process's mappings when the address was seen (slot.h), or 0 when not known (newest space that
  * maps it). */
 void sym_user(struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns, struct sym_name *ret);
-/* Whether what is named from now on was seen before now, as the keys of a snapshot were: then each file is checked once. */
+/* Whether what is named from now on was seen before now, as the keys of a snapshot were: then each file is checked
+ * once. */
 void sym_all_seen(struct symbols *s, bool yes);
 int sym_look(struct symbols *s, uint32_t pid); /* takes what pid maps now; what k_task_maps() returns */
-/* Whether nothing is known of what was there, and a look may tell. Who looks then feeds what happened until after it before he asks: what
- * the look found may have come in a later generation, which nobody told of yet. */
+/* Whether nothing is known of what was there, and a look may tell. Who looks then feeds what happened until after it
+ * before he asks: what the look found may have come in a later generation, which nobody told of yet. */
 bool sym_must_look(const struct symbols *s, uint32_t pid, uint64_t addr, uint64_t generation_ns);
 /* NULL: nothing is known. of_call: the address is behind a call, whose line is meant. Borrows from s. */
 const struct sym_line *sym_line(struct symbols *s, const struct sym_name *n, bool of_call);

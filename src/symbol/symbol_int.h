@@ -104,15 +104,16 @@ int object_variables(struct object *o, const struct object_bytes *b);
 bool object_holds_data(const struct object *o, uint64_t vaddr);
 int object_all_symbols(struct object *o, const struct object_bytes *b); /* unsorted, and with all names of an address */
 bool object_vaddr(const struct object *o, uint64_t file_offset, uint64_t *ret);
-/* The address of what lies there in the file. A mapping covers whole pages, so it may lie in the bytes around a part: those count as the
- * part's own, unless another part holds them. */
+/* The address of what lies there in the file. A mapping covers whole pages, so it may lie in the bytes around a part:
+ * those count as the part's own, unless another part holds them. */
 bool loads_vaddr(const struct sym_load *load, uint32_t n, uint64_t file_offset, uint64_t *ret);
 void object_free(struct object *o);
 
 /* .gnu_debugdata: an ELF file in xz. From mem_alloc; NULL when it can't be had. */
 void *debugdata_unpack(const void *p, size_t n, size_t *size);
 
-/* The bytes of the section of that name of an Elf *, which keeps them: an Elf_Data *. NULL: it has none, or more than `most`. */
+/* The bytes of the section of that name of an Elf *, which keeps them: an Elf_Data *. NULL: it has none, or more than
+ * `most`. */
 void *section_read(void *elf, const char *name, uint64_t most);
 
 /* Of an object without symbols of its own (elf is its Elf *): a descriptor, or -1. */
@@ -236,8 +237,8 @@ struct jit {
 #define JIT_FDS_MOST 64u
 #define JIT_LINES_MOST 64u  /* that name one address */
 #define JIT_SEEN_MOST 4096u /* that are looked at for them */
-/* Of a process that maps memory without a file: while it lives its user is known, afterwards ours is taken for it. NULL: no
- * memory. */
+/* Of a process that maps memory without a file: while it lives its user is known, afterwards ours is taken for it.
+ * NULL: no memory. */
 struct jit *jit_open(struct jits *all, uint32_t pid);
 /* The same of a process that maps the file of that path, where that is what a compiler calls its records. NULL: it is
  * not, too. */
@@ -299,7 +300,8 @@ struct data {
 	bool known;               /* all that was there was told, from an exec or a look on */
 	bool overfull;            /* it has too many stretches: nothing is known of it */
 };
-/* count: of all stretches that are kept. m->what NULL: nothing is there from m->from_ns on. No memory: nothing is known any more. */
+/* count: of all stretches that are kept. m->what NULL: nothing is there from m->from_ns on. No memory: nothing is known
+ * any more. */
 void data_put(struct data *d, uint64_t *count, const struct stretch *m);
 void data_heap(struct data *d, uint64_t *count,
 	       const struct stretch *m); /* m is the heap, and what was beside it no longer is */

@@ -1,11 +1,12 @@
 /*
  * unwind.c: .eh_frame to rows of rules, for programs that walk stacks in the kernel.
  *
- * libdw reads the entries and runs their instructions: asked for an address, it says which rule holds there, and up to where.
- * Which addresses there are to ask for says the sorted table in .eh_frame_hdr, the only bytes that are read here; a file
- * without that table, or in another encoding than linkers write, has no rows.
+ * libdw reads the entries and runs their instructions: asked for an address, it says which rule holds there, and up to
+ * where. Which addresses there are to ask for says the sorted table in .eh_frame_hdr, the only bytes that are read
+ * here; a file without that table, or in another encoding than linkers write, has no rows.
  *
- * A rule that programs can't follow becomes a row without a rule, where a stack ends: nothing is approximated.  They follow
+ * A rule that programs can't follow becomes a row without a rule, where a stack ends: nothing is approximated.  They
+ * follow
  *
  *	CFA             stack or frame pointer + offset; the word there (frames that were aligned, signals); entries of a PLT
  *	return address  at an offset from the CFA or the stack pointer, or in the link register
@@ -105,7 +106,8 @@ struct machine {
 	uint8_t nreturns;
 	struct img_unwind_rule signal; /* who was interrupted, by the frame that the kernel made */
 };
-/* x86-64: psABI, figure 3.36; ucontext_t behind the return address. arm64: DWARF for AArch64, 4.1; struct rt_sigframe. */
+/* x86-64: psABI, figure 3.36; ucontext_t behind the return address. arm64: DWARF for AArch64, 4.1; struct
+ * rt_sigframe. */
 static const struct machine machines[] = {
 	[SYM_X86_64] = { .elf = EM_X86_64,
 			 .sp = 7,
@@ -484,8 +486,8 @@ static const struct img_unwind_rule *row_find(const struct sym_cfi *c, uint32_t 
 	return lo && c->row[lo - 1].rule.cfa_kind ? &c->row[lo - 1].rule : NULL;
 }
 
-/* Adds rows for each place where the code is that which signals return to, if no entry covers it. The row begins a byte before, as
- * the address is looked up to which a handler returns, less 1. */
+/* Adds rows for each place where the code is that which signals return to, if no entry covers it. The row begins a byte
+ * before, as the address is looked up to which a handler returns, less 1. */
 static int cfi_add_signals(struct reading *r)
 {
 	static const struct img_unwind_rule none;

@@ -1,4 +1,5 @@
-/* .eh_frame as rows of rules. The truth is the ABI: what is on the stack when a function begins, and what libc's entries must hold. */
+/* .eh_frame as rows of rules. The truth is the ABI: what is on the stack when a function begins, and what libc's
+ * entries must hold. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -21,8 +22,8 @@
 #define HERE SYM_OTHER_MACHINE
 #endif
 
-/* gcc 12's LeakSanitizer ends with a fault of its own in the thread-local memory of a library that was opened at run time, libelf's. What
- * this code allocates is counted by mem_live(). */
+/* gcc 12's LeakSanitizer ends with a fault of its own in the thread-local memory of a library that was opened at run
+ * time, libelf's. What this code allocates is counted by mem_live(). */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
@@ -200,7 +201,8 @@ static struct made file_make(uint8_t instruction, uint32_t common, uint32_t own)
 		  .sh_offset = FRAMES_AT },
 		{ .sh_name = 25, .sh_type = SHT_STRTAB, .sh_offset = NAMES_AT, .sh_size = sizeof(names) }
 	};
-	/* version 1, "zR", code by 1, data by -8, return address 16, pcrel sdata4; the CFA is rsp + 8, rip lies at -8 */
+	/* version 1, "zR", code by 1, data by -8, return address 16, pcrel sdata4; the CFA is rsp + 8, rip lies at
+	 * -8 */
 	static const uint8_t cie[] = { 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1 };
 	static const uint8_t hdr[] = { 1, 0x1b, 0x03, 0x3b };
 	size_t at = FRAMES_AT, fde;

@@ -3,7 +3,8 @@
  *
  *	branches PROCESSES STACKS FRAMES
  *
- * Each process takes a page fault under each of so many stacks. A stack has that many frames of the functions here, and its own path through them.
+ * Each process takes a page fault under each of so many stacks. A stack has that many frames of the functions here, and
+ * its own path through them.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,8 +3,9 @@
  *
  *	cputime ROUNDS MICROSECONDS
  *
- * In each round one thread calls getppid(), computes for so long by the clock, calls getuid(), asks for its own CPU time, and calls gettid() with
- * that as an argument. The other one calls getsid() and then waits for the round's end, and calls getpgid() after it.
+ * In each round one thread calls getppid(), computes for so long by the clock, calls getuid(), asks for its own CPU
+ * time, and calls gettid() with that as an argument. The other one calls getsid() and then waits for the round's end,
+ * and calls getpgid() after it.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -5,7 +5,8 @@
  *	functions -w CALLS ...        waits for a line of standard input first
  *	functions -f CALLS            the calls are made by a child as well, which prints nothing
  *
- * locked() begins with an instruction on which x86 places no probe, and is called once.  ten() has ten arguments and returns 55; it is called once.  step(i) returns 2 i.
+ * locked() begins with an instruction on which x86 places no probe, and is called once.  ten() has ten arguments and
+ * returns 55; it is called once.  step(i) returns 2 i.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -5,8 +5,9 @@
  *	locks rwsem FILE TIMES     the same through two open files: the inode is locked
  *	locks map THREADS TIMES    threads map, touch and unmap memory, all at once
  *
- * prints "waits N held NS called NS": how often a thread waited, how long the lock was held at least while it did, and how long its calls took in all.
- * The writer is held by memory that this program itself has to fill in (userfaultfd(2)).  Who waits is called "waiter".
+ * prints "waits N held NS called NS": how often a thread waited, how long the lock was held at least while it did, and
+ * how long its calls took in all. The writer is held by memory that this program itself has to fill in
+ * (userfaultfd(2)).  Who waits is called "waiter".
  */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>

@@ -1,5 +1,6 @@
 /*
- * packets.c: makes known numbers of connections and packets to itself over the loopback device; for the tests of what fires at them.
+ * packets.c: makes known numbers of connections and packets to itself over the loopback device; for the tests of what
+ * fires at them.
  *
  *	packets [-6] connect	5 connections that are accepted, and one to a port where nobody listens
  *	packets [-6] send	20 datagrams of 33 bytes, and 5 segments of 5 bytes over one connection

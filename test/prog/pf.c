@@ -7,7 +7,8 @@
  *	pf [FAULTS [BATCH]]	(1000000, 2048)
  * prints: faults N ns_per_fault X total_ns T minflt M
  *	pf address
- * prints where a string of 40 bytes is, which it has while it takes faults, too; under setarch -R that is always the same place
+ * prints where a string of 40 bytes is, which it has while it takes faults, too; under setarch -R that is always the
+ * same place
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -42,8 +42,8 @@
  *		exec	by two programs of the same fixed addresses, image_a and image_b, that a child becomes one after the other
  *		all	load, map, child, wake and exec in turn, and then this program execs itself for load: six times A and B
  *			a round
- * DIR has plugin_a.so, plugin_b.so and the images.  Prints how many addresses this process called ("1 address").  Ends with 77 where
- * a process's id can't be chosen.
+ * DIR has plugin_a.so, plugin_b.so and the images.  Prints how many addresses this process called ("1 address").  Ends
+ * with 77 where a process's id can't be chosen.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -159,7 +159,8 @@ static void map(const struct plugin *p, char *at)
 	munmap(code, CODE_BYTES);
 }
 
-/* As loaders do that look at a file before they run it, or change it.  unprotect: it is no code any more when it goes. */
+/* As loaders do that look at a file before they run it, or change it.  unprotect: it is no code any more when it
+ * goes. */
 static void protect(const struct plugin *p, char *at, const char *how)
 {
 	int more = *how == 'w' ? PROT_WRITE : 0;
@@ -230,7 +231,8 @@ static void toggle(const struct plugin *p, char *at)
 	munmap(code, CODE_BYTES);
 }
 
-/* Its page at `at` by way of another place; at NULL: where the kernel likes, which is elsewhere as the next page is taken. */
+/* Its page at `at` by way of another place; at NULL: where the kernel likes, which is elsewhere as the next page is
+ * taken. */
 static void move(const struct plugin *p, char *at)
 {
 	char *room = mmap(NULL, 2 * CODE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *code;
@@ -311,7 +313,8 @@ static void map_line(char *at, char which)
 		die(path);
 }
 
-/* Appends a record with the time to this process's jitdump, which a's begins, and maps for tally to know where it is. */
+/* Appends a record with the time to this process's jitdump, which a's begins, and maps for tally to know where it
+ * is. */
 static void dump_record(char *at, char which)
 {
 	struct {
@@ -376,7 +379,8 @@ static void jit_mapped(const struct plugin *p, const char *how, bool second)
 	tick_wait();
 }
 
-/* Loads what is in p from a file over.so, which is written over (restamp: and its mtime put back) or another of that name. */
+/* Loads what is in p from a file over.so, which is written over (restamp: and its mtime put back) or another of that
+ * name. */
 static void load_over(const struct plugin *p, const char *dir, const char *how)
 {
 	const bool fresh = strcmp(how, "rewrite") && strcmp(how, "restamp");

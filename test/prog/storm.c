@@ -3,8 +3,8 @@
  *
  *	storm FAULTS
  *
- * Each fault is the first touch of a page between AREA and AREA + PAGES pages, from one of two functions in turn. Pages are given back when all were
- * touched. Large pages are declined, so a touch is a fault. Prints: red N blue M
+ * Each fault is the first touch of a page between AREA and AREA + PAGES pages, from one of two functions in turn. Pages
+ * are given back when all were touched. Large pages are declined, so a touch is a fault. Prints: red N blue M
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -3,9 +3,10 @@
  *
  *	threads [-p] THREADS ROUNDS PAGES
  *
- * Each round lies between a call of getppid() and one of gettid().  -p: each thread opens counters of its own, in one group, and reads
- * them before and after each round by one read(2) of 40 bytes: their number, page-faults, context-switches, cycles:u, instructions:u.
- * Where the CPU has no counters, the last two are not there, and the number is 2.
+ * Each round lies between a call of getppid() and one of gettid().  -p: each thread opens counters of its own, in one
+ * group, and reads them before and after each round by one read(2) of 40 bytes: their number, page-faults,
+ * context-switches, cycles:u, instructions:u. Where the CPU has no counters, the last two are not there, and the number
+ * is 2.
  */
 #include <linux/perf_event.h>
 #include <pthread.h>

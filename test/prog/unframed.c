@@ -3,10 +3,11 @@
  *
  *	unframed FAULTS EVERY [other|vdso|seldom]
  *
- * They come from compare(), which libc's qsort() calls, and from a signal handler, which interrupts wherever it likes; with `other`
- * the handler has a stack of its own, and with `vdso` the kernel's vDSO takes the faults, since it writes the time there;
- * with `seldom` a debugger's stops do not bring a signal each.  The program stops itself (SIGSTOP) in the beginning and after every EVERY faults.  The Makefile compiles it with
- * -fomit-frame-pointer.  Each stack that has touch_page() in it is one of
+ * They come from compare(), which libc's qsort() calls, and from a signal handler, which interrupts wherever it likes;
+ * with `other` the handler has a stack of its own, and with `vdso` the kernel's vDSO takes the faults, since it writes
+ * the time there; with `seldom` a debugger's stops do not bring a signal each.  The program stops itself (SIGSTOP) in
+ * the beginning and after every EVERY faults.  The Makefile compiles it with -fomit-frame-pointer.  Each stack that has
+ * touch_page() in it is one of
  *
  *	touch_page compare ... qsort ... sort_some spread ... main ...
  *	touch_page in_handler handler <return from the signal> ... main ...

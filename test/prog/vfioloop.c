@@ -3,8 +3,8 @@
  *
  *	vfioloop SOCKET N
  *
- * N times: messages that are wrong, then a trace that is started and stopped at once.  Each message is answered before the
- * next is sent.  Ends with 0 when all were.
+ * N times: messages that are wrong, then a trace that is started and stopped at once.  Each message is answered before
+ * the next is sent.  Ends with 0 when all were.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /*
  * gpci.c: H_GetPerformanceCounterInfo (0xF080), papr_gpci.txt.
  *
- * Places are names of that text: "call", "semantics", "params" (Performance_Counter_Info_Parms), or a request's number; "D" numbers of
- * decisions (24 to 31); "levels" what clients know of firmware levels, whose replies have a longer header.
+ * Places are names of that text: "call", "semantics", "params" (Performance_Counter_Info_Parms), or a request's number;
+ * "D" numbers of decisions (24 to 31); "levels" what clients know of firmware levels, whose replies have a longer
+ * header.
  */
 #include "spec.h"
 
@@ -1046,7 +1047,8 @@ static void beyond(void)
 	ask(&p, 0xb0, 0, 4096);
 	spec_equal(returned(), 4, "0xB0", "a record for each chip");
 	for (unsigned i = 0; i < 4; i++) {
-		/* Partitions 1, 3, 12 are at home on chip 0 with 2 cores, 2 on chip 1 with 2, 5 on chip 2 with 2, 9 on chip 3 with 1. */
+		/* Partitions 1, 3, 12 are at home on chip 0 with 2 cores, 2 on chip 1 with 2, 5 on chip 2 with 2, 9 on
+		 * chip 3 with 1. */
 		static const struct {
 			unsigned units, left, blocks, partitions;
 		} of[] = { { 300, 100, 976, 3 }, { 300, 100, 1008, 1 }, { 300, 100, 1008, 1 }, { 400, 300, 1008, 1 } };

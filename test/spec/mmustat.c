@@ -1,8 +1,8 @@
 /*
  * mmustat.c: MMU statistics of Niagara, mmustat.txt 1.3, and the calls of its API group 0x200.
  *
- * Places are sections of that text; "D" numbers of decisions (18 to 23); "ABI" the calling convention; "genuine" a call that the
- * hypervisor of OpenSPARC T1 was seen to answer, which the profile `opensparc` follows.
+ * Places are sections of that text; "D" numbers of decisions (18 to 23); "ABI" the calling convention; "genuine" a call
+ * that the hypervisor of OpenSPARC T1 was seen to answer, which the profile `opensparc` follows.
  */
 #include "spec.h"
 
@@ -79,8 +79,8 @@ static const struct row {
 #define BUFFER 0x200u
 
 /* ---- a machine, and a guest with memory ------------------------------------------------------------- */
-/* Two pieces, as a guest may have: the first of 64 KB at 0x80000000, the second of 4 KB at 0x90000000; and, for the calls of the genuine
- * hypervisor, nothing more than a range: 2 GB from 0x80000000. */
+/* Two pieces, as a guest may have: the first of 64 KB at 0x80000000, the second of 4 KB at 0x90000000; and, for the
+ * calls of the genuine hypervisor, nothing more than a range: 2 GB from 0x80000000. */
 #define BASE 0x80000000ull
 #define MEMORY 0x10000u
 #define SECOND 0x90000000ull
@@ -550,7 +550,8 @@ static void group(void)
 	}
 	mm_close(&m);
 
-	/* 0x100 and 0x101, which only what was seen of the genuine one describes: rights gate them, and not the statistics. */
+	/* 0x100 and 0x101, which only what was seen of the genuine one describes: rights gate them, and not the
+	 * statistics. */
 	static const struct {
 		const char *rights;
 		uint32_t flags;

@@ -1,8 +1,8 @@
 /*
  * ptt.c: HiSilicon PCIe Tune and Trace, hisi_ptt.rst.
  *
- * Places are chapters of that text ("Tune 1", "Trace 4"); "D" numbers of decisions (8 to 17); "TLP" the header layouts of PCI Express
- * that the text refers to.
+ * Places are chapters of that text ("Tune 1", "Trace 4"); "D" numbers of decisions (8 to 17); "TLP" the header layouts
+ * of PCI Express that the text refers to.
  */
 #include "spec.h"
 

@@ -1,8 +1,9 @@
 /*
  * spec.h: assertions written from a specification, without a look at what implements it.
  *
- * Each program in this directory holds one specification against tally's public interface.  Tables are typed in from the specification,
- * never read from tally.  An assertion is named by its place there and a sentence; no two have the same name.
+ * Each program in this directory holds one specification against tally's public interface.  Tables are typed in from
+ * the specification, never read from tally.  An assertion is named by its place there and a sentence; no two have the
+ * same name.
  */
 #ifndef TEST_SPEC_H
 #define TEST_SPEC_H

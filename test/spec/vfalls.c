@@ -1,8 +1,9 @@
 /*
  * vfalls.c: the Victoria Falls performance register API, vf_perf_api.txt 1.11.
  *
- * What that text leaves open is as decided (numbers 18 to 23) and as the layouts of PCR, PIC and select fields are known from
- * its clients.  Places are sections of the text, "D" numbers of decisions, "layout" and "order" what clients and relatives say.
+ * What that text leaves open is as decided (numbers 18 to 23) and as the layouts of PCR, PIC and select fields are
+ * known from its clients.  Places are sections of the text, "D" numbers of decisions, "layout" and "order" what clients
+ * and relatives say.
  */
 #include "spec.h"
 
@@ -794,7 +795,8 @@ static void strand_events(void)
 }
 
 /* ---- 3.0: classes of L2 misses ---------------------------------------------------------------------------- */
-/* What all strands of the machine counted of event 0x330 (misses of instructions, and of loads) under that PERF_CONFIG. */
+/* What all strands of the machine counted of event 0x330 (misses of instructions, and of loads) under that
+ * PERF_CONFIG. */
 static uint64_t misses_of_class(const char *machine, unsigned class)
 {
 	struct vf v = vf_open(machine, 0, NULL);

@@ -1,9 +1,9 @@
 /*
  * allocations: the n-th allocation fails, in tally's own code and in every library that it uses.
  *
- * A round takes a verb or a script, and a number up to how many allocations that makes; from there on one allocation fails, or all.
- * It must end in time with 0 (a library did without) or 1 to 4, and say why when it isn't 0; never by a signal.  What a tuning changed is put
- * back, no command of it is left, and the server that it talked to lives.
+ * A round takes a verb or a script, and a number up to how many allocations that makes; from there on one allocation
+ * fails, or all. It must end in time with 0 (a library did without) or 1 to 4, and say why when it isn't 0; never by a
+ * signal.  What a tuning changed is put back, no command of it is left, and the server that it talked to lives.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /*
  * clients: clients of `tally machine --listen` that are killed.
  *
- * A round starts a verb of tally against a server, and kills it (SIGKILL) some microseconds to some hundred milliseconds later.  The server
- * lives, has the descriptors that it had, and the next client finds the devices free and is served.
+ * A round starts a verb of tally against a server, and kills it (SIGKILL) some microseconds to some hundred
+ * milliseconds later.  The server lives, has the descriptors that it had, and the next client finds the devices free
+ * and is served.
  */
 #include <signal.h>
 #include <stdio.h>

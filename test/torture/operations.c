@@ -1,10 +1,11 @@
 /*
  * operations: hostile hypercalls, register accesses and PTT operations.
  *
- * A round is either in this process, over include/tally/hv.h, whose library is sanitized here: guests with little memory, in exact
- * blocks, call whatever there is at whatever address and size; or a conversation with a sanitized `tally machine` over the local protocol:
- * operations of the right size and of wrong ones, descriptors of all kinds, frames that are none.  A server answers in frames, lives, keeps no
- * descriptor, and answers an honest client afterwards.
+ * A round is either in this process, over include/tally/hv.h, whose library is sanitized here: guests with little
+ * memory, in exact blocks, call whatever there is at whatever address and size; or a conversation with a sanitized
+ * `tally machine` over the local protocol: operations of the right size and of wrong ones, descriptors of all kinds,
+ * frames that are none.  A server answers in frames, lives, keeps no descriptor, and answers an honest client
+ * afterwards.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,14 +1,15 @@
 /*
  * torture.h: what the campaigns of test/torture share.
  *
- * A campaign is a program that attacks tally for a given time and counts what it did.  It works in rounds.  The random numbers of a
- * round come from the seed and the round's number alone, so a round that fell is repeated by naming both:
+ * A campaign is a program that attacks tally for a given time and counts what it did.  It works in rounds.  The random
+ * numbers of a round come from the seed and the round's number alone, so a round that fell is repeated by naming both:
  *
  *	CAMPAIGN SECONDS SEED ROUND DIR
  *
- * ROUND 0: rounds 1, 2, ... until the time is over; else that round alone.  DIR is an empty directory of the campaign's own.
- * TALLY and TALLY_ASAN name the released and the sanitized program.  Output, a line each: `count N WORDS` and `fell ROUND WORDS`.
- * Exit status: 0; 1 when something fell; 77 with a line `skip WORDS` when this machine can't run the campaign.
+ * ROUND 0: rounds 1, 2, ... until the time is over; else that round alone.  DIR is an empty directory of the campaign's
+ * own. TALLY and TALLY_ASAN name the released and the sanitized program.  Output, a line each: `count N WORDS` and
+ * `fell ROUND WORDS`. Exit status: 0; 1 when something fell; 77 with a line `skip WORDS` when this machine can't run
+ * the campaign.
  */
 #ifndef TALLY_TORTURE_H
 #define TALLY_TORTURE_H
@@ -76,8 +77,8 @@ int torture_wait(pid_t pid, unsigned limit_ms, long *rss_kb);
 int torture_run(struct torture *t, struct torture_run *r, const char *const *argv);
 bool torture_alive(pid_t pid);
 void torture_kill(pid_t pid); /* SIGKILL, and waits */
-/* What killed processes left behind is this one's child. Waits up to limit_ms until there are no children but keep[]; else kills
- * the others, and returns false with the name of one. */
+/* What killed processes left behind is this one's child. Waits up to limit_ms until there are no children but keep[];
+ * else kills the others, and returns false with the name of one. */
 bool torture_orphans_end(const pid_t *keep, size_t n, unsigned limit_ms, char name[32]);
 /* Starts `tally machine ...` and waits until the socket is there. Broken when it doesn't come. */
 pid_t torture_serve(struct torture *t, const char *program, const char *machine, const char *server, const char *path);

@@ -1,9 +1,10 @@
 /*
  * tracers: `tally trace` that is killed.
  *
- * A round starts a tracer, with a command more often than not, and kills it (SIGKILL) within half a second: while it compiles, loads, attaches,
- * starts the command, runs.  Every second one is stopped first, so that what it holds can be read: each BPF program and map of it
- * must be gone afterwards.  The command may not run on (what that starts in turn is its own affair), tracefs has no entry more, and the next tracer works.
+ * A round starts a tracer, with a command more often than not, and kills it (SIGKILL) within half a second: while it
+ * compiles, loads, attaches, starts the command, runs.  Every second one is stopped first, so that what it holds can be
+ * read: each BPF program and map of it must be gone afterwards.  The command may not run on (what that starts in turn
+ * is its own affair), tracefs has no entry more, and the next tracer works.
  */
 #include <dirent.h>
 #include <errno.h>

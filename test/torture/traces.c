@@ -1,10 +1,10 @@
 /*
  * traces: damaged PTT traces through dump, report, export and trace.
  *
- * A round takes a trace (recordings of the model in both formats, as a file and as a pipe, perf's own of a device, compressed files
- * and compressed records), damages it (bits, bytes, cuts, pieces of another trace, hostile sizes, pieces taken out and doubled) and gives it
- * to a verb.  The sanitized program must end with 0, 1 or 2 in time, and say why when it isn't 0; the released one must not take more memory
- * than MOST_KB, whatever the sizes in the file say.
+ * A round takes a trace (recordings of the model in both formats, as a file and as a pipe, perf's own of a device,
+ * compressed files and compressed records), damages it (bits, bytes, cuts, pieces of another trace, hostile sizes,
+ * pieces taken out and doubled) and gives it to a verb.  The sanitized program must end with 0, 1 or 2 in time, and say
+ * why when it isn't 0; the released one must not take more memory than MOST_KB, whatever the sizes in the file say.
  */
 #include <dirent.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /*
  * tunings: `tally tune` that is killed.
  *
- * A round tunes a device of a model at a socket and kills the tuner (SIGKILL) within a second.  What was there before must be put back, by
- * whom it left for that, and nobody else may be left.  A tuning that ends before it is killed may have changed the device: that is put back here.
+ * A round tunes a device of a model at a socket and kills the tuner (SIGKILL) within a second.  What was there before
+ * must be put back, by whom it left for that, and nobody else may be left.  A tuning that ends before it is killed may
+ * have changed the device: that is put back here.
  */
 #include <stdio.h>
 #include <stdlib.h>

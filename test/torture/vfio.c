@@ -1,9 +1,10 @@
 /*
  * vfio: hostile vfio-user messages with descriptors, at `tally machine kunpeng --vfio-user`.
  *
- * A round is a client: it greets, most often, then sends messages with right and wrong sizes, ranges, registers and commands, with
- * none to four descriptors of all kinds, reads what it is answered or doesn't, and hangs up at any byte.  Then an honest
- * client greets, reads a register and goes.  A sanitized server and a released one take turns; the released one must not grow.
+ * A round is a client: it greets, most often, then sends messages with right and wrong sizes, ranges, registers and
+ * commands, with none to four descriptors of all kinds, reads what it is answered or doesn't, and hangs up at any
+ * byte.  Then an honest client greets, reads a register and goes.  A sanitized server and a released one take turns;
+ * the released one must not grow.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,9 +3,9 @@
  *
  *	gpci-truth LOG SAID ARGUMENT...
  *
- * The same machine as in the plugin, from the same arguments, goes through the times that the plugin's log gives, and its
- * own records are asked for, without the service between: what the service wrote into the guest's memory, the driver
- * took out of it and perf subtracted must be the same numbers.  A counting event makes four calls: when it is
+ * The same machine as in the plugin, from the same arguments, goes through the times that the plugin's log gives, and
+ * its own records are asked for, without the service between: what the service wrote into the guest's memory, the
+ * driver took out of it and perf subtracted must be the same numbers.  A counting event makes four calls: when it is
  * opened (a try), when it is started, when it is read, when it is stopped; its count is the third less the second.
  *
  * Prints "VERDICT WORDS", the verdict 0 when it holds; details of what does not hold follow, with '#'.

@@ -1,5 +1,5 @@
-/* sun4v-prog.c - a program whose references are known: sun4v-prog SWEEPS ELEMENTS.  A sweep loads each element of 8 bytes twice
- * and stores it once. */
+/* sun4v-prog.c - a program whose references are known: sun4v-prog SWEEPS ELEMENTS.  A sweep loads each element of 8
+ * bytes twice and stores it once. */
 #include <stdio.h>
 #include <stdlib.h>
 

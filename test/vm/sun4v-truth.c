@@ -3,10 +3,10 @@
  *
  *	sun4v-truth LOG SAID ARGUMENT...
  *
- * The same machine as in the plugin, from the same arguments, goes through the times that the plugin's log gives.  It is
- * written to and read by its own functions, without the service between: a register that the guest has read must be what
- * the machine has, and hits in a statistics buffer must be the TLB misses that the machine has answered from its TSB since
- * the guest lent the buffer.  Calls that the log has not are the firmware's.
+ * The same machine as in the plugin, from the same arguments, goes through the times that the plugin's log gives.  It
+ * is written to and read by its own functions, without the service between: a register that the guest has read must be
+ * what the machine has, and hits in a statistics buffer must be the TLB misses that the machine has answered from its
+ * TSB since the guest lent the buffer.  Calls that the log has not are the firmware's.
  *
  * Prints "VERDICT WORDS", the verdict 0 when it holds; details of what does not hold follow, with '#'.
  */

@@ -2,8 +2,9 @@
  * left_open.c: what a unit test leaves open, as ASan tells what it leaves allocated.
  *
  * Descriptors, shared mappings (rings, aux areas, memory of devices) and child processes are compared when main() is
- * over with those of its beginning.  What is left is a failure of its own, with the name that the kernel has for it.
- * It is linked with every unit test, and with no fuzz target or benchmark; a child that a test forks and that calls exit() is not looked at.
+ * over with those of its beginning.  What is left is a failure of its own, with the name that the kernel has for it. It
+ * is linked with every unit test, and with no fuzz target or benchmark; a child that a test forks and that calls exit()
+ * is not looked at.
  *
  * Standard input is closed before main(): the first descriptor that is opened is then 0, which is as good as any, and
  * code that takes it for none is found.

@@ -1,4 +1,5 @@
-/* shipped.h: the D libraries that tally brings, for tests and fuzz targets of the compiler that run from the project's root. */
+/* shipped.h: the D libraries that tally brings, for tests and fuzz targets of the compiler that run from the project's
+ * root. */
 #ifndef TALLY_TEST_SHIPPED_H
 #define TALLY_TEST_SHIPPED_H
 

@@ -1,5 +1,5 @@
-/* bucket_of.h: the bucket of a value in quantize() and llquantize(), as the rules in facts/bucket.h have it: what compiled programs are
- * held against. */
+/* bucket_of.h: the bucket of a value in quantize() and llquantize(), as the rules in facts/bucket.h have it: what
+ * compiled programs are held against. */
 #ifndef TEST_FACTS_BUCKET_OF_H
 #define TEST_FACTS_BUCKET_OF_H
 

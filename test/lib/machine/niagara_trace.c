@@ -128,7 +128,8 @@ static void take(struct batch *b, const char *p, size_t bytes)
 		hand_over(b);
 }
 
-/* The start of a line whose end has not come, behind what there is of it; one that is too long is remembered as that. */
+/* The start of a line whose end has not come, behind what there is of it; one that is too long is remembered as
+ * that. */
 static void keep(struct niagara_reader *r, const char *p, size_t bytes)
 {
 	if (bytes > sizeof(r->rest) || r->nrest > sizeof(r->rest) - bytes) {

@@ -12,8 +12,8 @@ struct niagara_reader {
 	char rest[128];
 	uint32_t nrest;
 };
-/* Takes bytes of such a file, feeds whole lines, keeps the rest (a last line without its end: hand over a "\n"). Lines that
- * are none are counted as skipped. A reader starts as zeros. */
+/* Takes bytes of such a file, feeds whole lines, keeps the rest (a last line without its end: hand over a "\n"). Lines
+ * that are none are counted as skipped. A reader starts as zeros. */
 void niagara_read(struct niagara_reader *r, struct niagara *n, const char *p, size_t bytes);
 
 #endif

@@ -5,7 +5,8 @@
 #include "ptt/ptt.h"
 #include "ptt/stats.h"
 
-/* Counts one decoded record; one of a type, length, class or status that no record has is ignored. Not together with shards. */
+/* Counts one decoded record; one of a type, length, class or status that no record has is ignored. Not together with
+ * shards. */
 void ptt_stats_record(struct ptt_stats *s, const struct tlp *t);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * generate.c: what a generated program declares, and which expressions, statements and clauses it is made of.
  *
- * Every integer is a place (a variable, an element, a member, a bit-field, scratch memory), a constant, an operator or a call;
- * every string likewise.  Indices are masked to the array, now and then too widely: then the element is a fault, in
- * both.  Whatever is printed is in records or aggregations, so a difference shows.
+ * Every integer is a place (a variable, an element, a member, a bit-field, scratch memory), a constant, an operator or
+ * a call; every string likewise.  Indices are masked to the array, now and then too widely: then the element is a
+ * fault, in both.  Whatever is printed is in records or aggregations, so a difference shows.
  */
 #include "session/generate.h"
 
@@ -12,8 +12,8 @@
 #define DEPTH 3
 
 /*
- * A program has the features that its number chooses, two in three of them, so that each is used much in some programs, and some
- * programs stay small.
+ * A program has the features that its number chooses, two in three of them, so that each is used much in some programs,
+ * and some programs stay small.
  */
 enum gen_feature { F_STRUCTS, F_SCRATCH, F_SPECULATION, F_DEFINITIONS, F_LOCALS, F_PRINT, NFEATURES };
 

@@ -1,8 +1,8 @@
 /*
  * generate.h: random choices that are the same everywhere, and D programs made of them.
  *
- * A program is its number: that of a failure makes the same text again.  It uses nothing that may differ from run to run or from the kernel
- * to the vm: no time, no process, no address, no memory of a process.
+ * A program is its number: that of a failure makes the same text again.  It uses nothing that may differ from run to
+ * run or from the kernel to the vm: no time, no process, no address, no memory of a process.
  */
 #ifndef TALLY_TEST_GENERATE_H
 #define TALLY_TEST_GENERATE_H

@@ -1,10 +1,10 @@
 /*
- * yard.c HOW DIRECTORY TRUTH - touches a known number of fresh pages of its heap, its stack, memory without a file, a file that it maps and
- * its static data, one page fault each: 200, 150, 300, 250 and 100. Then 50 pages of another file take the place of the first ones of that
- * file. What was where it writes to the file TRUTH, a line each: name, start, end.
- * (With HOW storm: it maps and unmaps memory and files 100,000 times, each at another place and with another name, and that is all.)
- * HOW: code - between the two files it unmaps code, too; data - it does not; fork - it maps all of it, waits for a line, and has a child
- * touch it.
+ * yard.c HOW DIRECTORY TRUTH - touches a known number of fresh pages of its heap, its stack, memory without a file, a
+ * file that it maps and its static data, one page fault each: 200, 150, 300, 250 and 100. Then 50 pages of another file
+ * take the place of the first ones of that file. What was where it writes to the file TRUTH, a line each: name, start,
+ * end. (With HOW storm: it maps and unmaps memory and files 100,000 times, each at another place and with another name,
+ * and that is all.) HOW: code - between the two files it unmaps code, too; data - it does not; fork - it maps all of
+ * it, waits for a line, and has a child touch it.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

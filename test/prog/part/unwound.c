@@ -3,9 +3,10 @@
  *
  *	unwound PROGRAM ARGUMENT...
  *
- * Starts the program, which stops itself; prints "pid N", and goes on when a line comes on standard input.  From then on perf
- * takes registers and a copy of the stack at each page fault of its user mode, and libdwfl unwinds that copy.  Prints for each
- * "at ADDRESS pc pc ...", the innermost first.  Whenever the program stops, what was taken is read, and it goes on.
+ * Starts the program, which stops itself; prints "pid N", and goes on when a line comes on standard input.  From then
+ * on perf takes registers and a copy of the stack at each page fault of its user mode, and libdwfl unwinds that copy. 
+ * Prints for each "at ADDRESS pc pc ...", the innermost first.  Whenever the program stops, what was taken is read, and
+ * it goes on.
  */
 #include <elfutils/libdwfl.h>
 #include <linux/perf_event.h>
