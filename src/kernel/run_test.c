@@ -334,7 +334,7 @@ static void processes_that_are_watched_from_the_second_wait_on_end_it(void **sta
 	k = opened(&h);
 	assert_int_equal(k_wait(k, 0), 0);
 	assert_int_equal(k_task_watch(k, &e), 0);
-	assert_int_equal(k_wait(k, 0), 0);
+	assert_true(k_wait(k, 0) >= 0); /* 1: a process of somebody else's has mapped code already */
 	map_code_often();
 	assert_int_equal(k_wait(k, 60000), 1);
 	k_close(k);
