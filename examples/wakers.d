@@ -2,10 +2,10 @@
 /*
  * wakers.d: whose work lets others go on: who wakes whom, and how often.
  *
- *	$ tally trace -s wakers.d -c 'sh -c "dd if=/dev/zero bs=64k count=50 status=none | cat >/dev/null"'
+ *	$ tally trace -s wakers.d -c 'sh -c "dd if=/dev/zero bs=1M count=50 status=none | cat >/dev/null"'
  *	PROGRAM          WAKES               TIMES
  *	...
- *	cat              dd                     49
+ *	cat              dd                    797
  *	...
  *
  * With -c it tells of the command and of what that starts, else of everybody, until Ctrl-C.
