@@ -33,7 +33,8 @@ static void demangled_put(const char *s, size_t n, void *arg)
 
 	if (n >= d->room - d->n)
 		longjmp(d->full, 1);
-	memcpy(d->to + d->n, s, n);
+	if (n) /* of an empty name s may be NULL */
+		memcpy(d->to + d->n, s, n);
 	d->n += n;
 	d->to[d->n] = 0;
 }
