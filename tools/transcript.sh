@@ -27,7 +27,7 @@ export COLUMNS=80 # a page is a terminal of that width
 write= status_only= limit=60
 while getopts st:w o; do case $o in s) status_only=1 ;; t) limit=$OPTARG ;; w) write=1 ;; *) exit 2 ;; esac; done
 shift $((OPTIND - 1))
-page=$1 bad=0 kept=() started=()
+page=$1 bad=0 kept=() started=() unmet=
 work=$(mktemp -d)
 finish() {
   for p in "${started[@]}"; do kill "$p" 2>/dev/null; done
@@ -112,13 +112,14 @@ background() { # COMMAND: and waits until what it listens at is there
   cat "$work/background"
   return 1
 }
-run() { # NEEDS COMMAND: the output is in $work/got
+run() { # NEEDS COMMAND: the output is in $work/got, or a need is not met: unmet
   local want=0 status=0 word command=$2
+  unmet=
   for word in $1; do
     case $word in
     [0-9]*) want=$word ;;
     live | -) ;;
-    *) need_is_met "$word" || { check_rest "$word" "$command"; return; } ;;
+    *) need_is_met "$word" || { unmet=1; check_rest "$word" "$command"; return; } ;;
     esac
   done
   if [[ $command == *' &' ]]; then
@@ -134,7 +135,7 @@ $command" >"$work/got" 2>&1 </dev/null || status=$?
 }
 check() { # NEEDS COMMAND: $work/want against what comes
   run "$1" "$2" || { bad=1; return; }
-  [ -z "$status_only" ] || return
+  [ -z "$status_only$unmet" ] || return
   case $1 in *live* | *bpf* | *pmu* | *ptt* | *power* | *duckdb*) return ;; esac
   agree "$work/want" "$work/got" && return
   echo "$page: $2"; diff "$work/want" "$work/got" | head -n 10

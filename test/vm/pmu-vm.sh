@@ -42,4 +42,4 @@ ram_pack
 time=(-icount "shift=$shift_ns,sleep=off")
 [ "$cpus" -eq 1 ] || time=()
 ram_run "$limit" "$(find "$store/boot" -name 'vmlinuz-*' | head -n 1)" ttyAMA0 \
-  qemu-system-aarch64 -M virt -cpu cortex-a57 -smp "$cpus" -m 768 ${time[@]+"${time[@]}"} ${disk[@]+"${disk[@]}"}
+  qemu-system-aarch64 -M virt -cpu cortex-a57 -smp "$cpus" -m 1024 ${time[@]+"${time[@]}"} ${disk[@]+"${disk[@]}"}
