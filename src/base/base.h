@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <tally/error.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -52,6 +53,29 @@ void arena_reset(struct arena *a); /* as arena_free, but keeps a first chunk for
  * to a new zeroed element, or NULL when memory is out. */
 #define VEC_NEW(v, n, cap) ((__typeof__(&(v)[0]))vec_new((void **)&(v), &(n), &(cap), sizeof((v)[0])))
 void *vec_new(void **v, uint32_t *n, uint32_t *cap, size_t size);
+/* Of n elements in the order of a field of 64 bits: how many have one that is at most `most`, or the index of the first
+ * above. v may be NULL where n is 0. */
+#define SORTED_UPTO(v, n, field, most)                               \
+	sorted_upto((v), (n), sizeof((v)[0]),                        \
+		    _Generic((v)[0].field, uint64_t                  \
+			     : offsetof(__typeof__((v)[0]), field)), \
+		    (most))
+static inline uint32_t sorted_upto(const void *v, uint32_t n, size_t size, size_t field, uint64_t most)
+{
+	uint32_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		uint64_t is;
+
+		memcpy(&is, (const char *)v + mid * size + field, sizeof(is));
+		if (is <= most)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
 
 /* ---- text buffer -------------------------------------------------------- */
 struct buf {

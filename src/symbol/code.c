@@ -96,16 +96,8 @@ static int code_take_functions(struct code *c)
 
 const struct sym_func *sym_code_at(const struct sym_code *c, uint64_t addr)
 {
-	uint32_t lo = 0, hi = c->nfuncs;
+	uint32_t lo = SORTED_UPTO(c->func, c->nfuncs, addr, addr);
 
-	while (lo < hi) {
-		const uint32_t mid = lo + (hi - lo) / 2;
-
-		if (c->func[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	/* Functions may lie inside others: the nearest that reaches so far. */
 	for (int tries = 0; lo-- > 0 && tries < 64; tries++)
 		if (addr - c->func[lo].addr < c->func[lo].size)

@@ -79,17 +79,7 @@ static struct stretches *stretches_own(struct data *d, uint64_t *count)
 /* Index of the first stretch that ends above addr. */
 static uint32_t stretch_above(const struct stretches *l, uint64_t addr)
 {
-	uint32_t lo = 0, hi = l ? l->n : 0;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (l->v[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return l ? SORTED_UPTO(l->v, l->n, end, addr) : 0;
 }
 
 /* What is there now, or NULL. */

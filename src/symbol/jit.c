@@ -307,16 +307,8 @@ static const struct jit_reading *jit_reading_of(const struct jit *j, const struc
 /* The lines that name addr, the last of the file first; how many, or JIT_LINES_MOST + 1: too many to tell. */
 static uint32_t jit_lines_of(const struct jit *j, uint64_t addr, const struct sym *line[])
 {
-	uint32_t lo = 0, hi = j->t.n, n = 0, labels = 0;
+	uint32_t lo = SORTED_UPTO(j->t.v, j->t.n, start, addr), n = 0, labels = 0;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (j->t.v[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (uint32_t seen = 0; lo && j->reach[lo - 1] > addr; seen++) {
 		const struct sym *s = &j->t.v[--lo];
 		uint32_t at = n;

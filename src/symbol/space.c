@@ -115,17 +115,7 @@ static void memory_put(struct spaces *s, struct memory *m)
 /* Index of the first mapping that ends above addr. */
 static uint32_t first_above(const struct maplist *l, uint64_t addr)
 {
-	uint32_t lo = 0, hi = l ? l->n : 0;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (l->v[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return l ? SORTED_UPTO(l->v, l->n, end, addr) : 0;
 }
 
 static bool same_bytes(const struct mapping *a, const struct mapping *b)
@@ -358,33 +348,13 @@ static bool loss_add(struct spaces *s, struct memory *m, uint64_t told_ns, uint6
 /* Index of the first loss that was told later. */
 static uint32_t first_loss_after(const struct memory *m, uint64_t time_ns)
 {
-	uint32_t lo = 0, hi = m->nlosses;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (m->loss[mid].told_ns <= time_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return SORTED_UPTO(m->loss, m->nlosses, told_ns, time_ns);
 }
 
 /* Index of the first mapping of the past that ended later. */
 static uint32_t first_past_after(const struct memory *m, uint64_t time_ns)
 {
-	uint32_t lo = 0, hi = m->npast;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (m->past[mid].until_ns <= time_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return SORTED_UPTO(m->past, m->npast, until_ns, time_ns);
 }
 
 struct sighting {                              /* of an address in a generation */

@@ -167,16 +167,8 @@ void table_build(struct table *t)
 
 const struct sym *table_find(const struct table *t, uint64_t addr)
 {
-	uint32_t lo = 0, hi = t->n;
+	uint32_t lo = SORTED_UPTO(t->v, t->n, start, addr);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->v[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (int i = 0; lo && i < LINKS_MOST; i++, lo = t->v[lo - 1].link)
 		if (addr < t->v[lo - 1].end)
 			return &t->v[lo - 1];

@@ -473,16 +473,8 @@ static int row_compare(const void *a, const void *b)
 /* The rule at an address, of the first n rows; NULL: none. */
 static const struct img_unwind_rule *row_find(const struct sym_cfi *c, uint32_t n, uint64_t addr)
 {
-	uint32_t lo = 0, hi = n;
+	const uint32_t lo = SORTED_UPTO(c->row, n, addr, addr);
 
-	while (lo < hi) {
-		const uint32_t mid = lo + (hi - lo) / 2;
-
-		if (c->row[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo && c->row[lo - 1].rule.cfa_kind ? &c->row[lo - 1].rule : NULL;
 }
 
