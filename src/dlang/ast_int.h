@@ -286,7 +286,6 @@ struct d_defined {
 	struct d_params native, seen; /* no arg */
 	bool is_translated;
 	uint32_t line;
-	struct d_defined *next;
 };
 /* translator to < from param > { members }; */
 struct d_translator {
@@ -406,8 +405,7 @@ struct d_unit {
 	struct map imported;           /* numbers of kernel types (ktype.c) to types */
 	struct map inlines, libraries; /* by name; by number, those that were parsed */
 	struct d_translator *translators;
-	struct d_defined *defined;
-	const struct d_defined *defined_before; /* those of the definitions before the one in work */
+	struct map defined; /* struct d_defined, by "PROVIDER:PROBE"; and one of its probes, by "PROVIDER" */
 	struct d_about *abouts;
 	bool in_library;               /* what is parsed is a library's */
 	uint32_t expansions;           /* of definitions within definitions, at the moment */

@@ -11,6 +11,7 @@
  * Arguments are the program's: a pointer leads into the process, and a string is read there.  argN stays the native
  * argument N.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "dlang/parse_int.h"
@@ -19,6 +20,7 @@
 /* As DTrace has them. */
 #define NAME_MOST 63u
 #define ARGS_MOST 255u
+#define KEY_SIZE (2 * NAME_MOST + 2)
 
 /* ---- definitions ----------------------------------------------------------------- */
 
@@ -46,13 +48,18 @@ static uint32_t defined_native(const struct d_defined *d, uint32_t i)
 	return i < d->native.n && (*name == '\0' || *d->native.name[i] == '\0') ? i : d->native.n;
 }
 
-/* Among those of a list and behind it; without a name any probe of the provider. */
-static const struct d_defined *defined_find(const struct d_defined *d, const char *prov, const char *name)
+/* The length of a probe's key; 0: no definition has such long names. */
+static size_t defined_key(char key[KEY_SIZE], const char *prov, const char *name)
 {
-	for (; d != NULL; d = d->next)
-		if (strcmp(d->prov, prov) == 0 && (name == NULL || strcmp(d->name, name) == 0))
-			return d;
-	return NULL;
+	const int n = snprintf(key, KEY_SIZE, "%s:%s", prov, name);
+	return n > 0 && n < (int)KEY_SIZE ? (size_t)n : 0;
+}
+
+static const struct d_defined *defined_find(const struct d_unit *u, const char *prov, const char *name)
+{
+	char key[KEY_SIZE];
+	const size_t n = defined_key(key, prov, name);
+	return n > 0 ? map_get(&u->defined, key, n) : NULL;
 }
 
 static int defined_check_length(struct d_unit *u, const char *what, const char *name, uint32_t line)
@@ -68,14 +75,14 @@ int defined_begin(struct d_unit *u, const char *prov, uint32_t line)
 {
 	const char last = prov[strlen(prov) - 1];
 	struct err other = { 0 };
-	u->defined_before = u->defined;
 	if (last >= '0' && last <= '9')
 		return d_fail(u, line, D_PROV_BADNAME,
 			      "a provider's name may not end with a digit, since the process id stands behind it: %s",
 			      prov);
 	if (!u->in_library && u->env.provider != NULL && u->env.provider(u->env.arg, prov, &other) == 0)
 		return d_fail(u, line, D_PROV_INCOMPAT, "provider %s is there already: give yours another name", prov);
-	return defined_check_length(u, "provider", prov, line);
+	const int rc = defined_check_length(u, "provider", prov, line);
+	return rc < 0 ? rc : map_get(&u->defined, prov, strlen(prov)) != NULL;
 }
 
 static int defined_check_list(struct d_unit *u, const struct d_defined *d, const char *list, const struct d_params *p)
@@ -179,13 +186,13 @@ static int defined_compare(struct d_unit *u, const struct d_defined *before, con
 	return rc < 0 ? rc : defined_compare_list(u, now, &before->seen, &now->seen);
 }
 
-int defined_add(struct d_unit *u, struct d_defined *d)
+int defined_add(struct d_unit *u, struct d_defined *d, bool again)
 {
+	char key[KEY_SIZE];
 	d->name = defined_name(u, d->name);
 	if (d->name == NULL)
 		return d_nomem(u);
-	const struct d_defined *twin = defined_find(u->defined, d->prov, d->name);
-	const struct d_defined *before = defined_find(u->defined_before, d->prov, NULL);
+	const struct d_defined *twin = defined_find(u, d->prov, d->name);
 	int rc = defined_check_length(u, "probe", d->name, d->line);
 	if (rc == 0)
 		rc = defined_check_list(u, d, "input", &d->native);
@@ -195,15 +202,21 @@ int defined_add(struct d_unit *u, struct d_defined *d)
 		rc = defined_check_names(u, d);
 	if (rc == 0)
 		rc = defined_check_seen(u, d);
-	if (rc == 0 && before != NULL && twin == NULL)
+	if (rc == 0 && again && twin == NULL)
 		rc = d_fail(u, d->line, D_PROV_INCOMPAT, "provider %s is defined again, and had no probe %s", d->prov,
 			    d->name);
-	if (rc == 0 && before == NULL && twin != NULL)
+	if (rc == 0 && !again && twin != NULL)
 		rc = d_fail(u, d->line, D_PROV_PRDUP, "probe %s:::%s is defined twice", d->prov, d->name);
 	if (rc < 0 || twin != NULL)
 		return rc < 0 ? rc : defined_compare(u, twin, d);
-	d->next = u->defined;
-	u->defined = d;
+	void **known = map_at(&u->defined, key, defined_key(key, d->prov, d->name));
+	if (known != NULL) {
+		*known = d;
+		known = map_at(&u->defined, d->prov, strlen(d->prov));
+	}
+	if (known == NULL)
+		return d_nomem(u);
+	*known = d;
 	return 0;
 }
 
@@ -228,7 +241,7 @@ static int defined_arg_of(struct d_unit *u, const struct d_node *n, uint32_t pro
 		return any ? DEFINED_ANY : DEFINED_NOT;
 	if ((rc = library_need(u, prov)) < 0)
 		return rc;
-	const struct d_defined *d = defined_find(u->defined, prov, name);
+	const struct d_defined *d = defined_find(u, prov, name);
 	if (d == NULL)
 		return any ? DEFINED_ANY : DEFINED_NOT;
 	const struct d_params *seen = d->is_translated ? &d->seen : &d->native;

@@ -118,7 +118,7 @@ static int provider_name(struct parser *ps, const char *what, const char **ret)
 }
 
 /* probe NAME ( arguments ) : ( what they are translated to ) ; */
-static int provider_probe(struct parser *ps, const char *prov)
+static int provider_probe(struct parser *ps, const char *prov, bool again)
 {
 	struct d_defined *d = arena_alloc(&ps->u->arena, sizeof(*d));
 	int rc = d == NULL ? d_nomem(ps->u) : expect(ps, T_probe);
@@ -135,7 +135,7 @@ static int provider_probe(struct parser *ps, const char *prov)
 	}
 	if (rc >= 0)
 		rc = expect(ps, T_SEMI);
-	return rc < 0 ? rc : defined_add(ps->u, d);
+	return rc < 0 ? rc : defined_add(ps->u, d, again);
 }
 
 /* provider NAME { probes } ; */
@@ -148,10 +148,11 @@ static int provider_definition(struct parser *ps)
 		rc = provider_name(ps, "provider", &prov);
 	if (rc == 0)
 		rc = defined_begin(ps->u, prov, line);
-	if (rc == 0)
+	const bool again = rc > 0;
+	if (rc >= 0)
 		rc = expect(ps, T_LBRACE);
 	while (rc == 0 && !at(ps, T_RBRACE))
-		rc = provider_probe(ps, prov);
+		rc = provider_probe(ps, prov, again);
 	if (rc == 0)
 		rc = lex_next(ps);
 	return rc < 0 ? rc : definition_end(ps);

@@ -114,8 +114,9 @@ int library_require(struct d_unit *u, const char *name, size_t n);
 
 /* ---- defined.c ------------------------------------------------------------- */
 
-int defined_begin(struct d_unit *u, const char *prov, uint32_t line); /* a definition of that provider */
-int defined_add(struct d_unit *u, struct d_defined *d);
+/* A definition of that provider: 1, it was defined before; 0; or negative. */
+int defined_begin(struct d_unit *u, const char *prov, uint32_t line);
+int defined_add(struct d_unit *u, struct d_defined *d, bool again); /* again: as defined_begin() said */
 /* args[index] becomes what the definitions of the clause's probes say: 1, and it is bound; 0: none of the probes is
  * defined. */
 int defined_expand(struct d_unit *u, struct d_node *n, int64_t index);

@@ -126,6 +126,7 @@ void d_close(struct d_unit *u)
 	map_free(&u->vars);
 	map_free(&u->imported);
 	map_free(&u->inlines);
+	map_free(&u->defined);
 	map_free(&u->libraries);
 	arena_free(&u->arena);
 	mem_free(u);

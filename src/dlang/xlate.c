@@ -117,7 +117,7 @@ struct d_inline *inline_find(const struct d_unit *u, const char *name)
 }
 
 /* Whether n may be the value of something that is defined with type t. */
-static bool definable(const struct d_type *t, const struct d_node *n)
+static bool definition_fits(const struct d_type *t, const struct d_node *n)
 {
 	return assignable(t, n) || (ty_is_strcompat(t) && ty_is_strcompat(n->type));
 }
@@ -137,7 +137,7 @@ static int inline_check(struct d_unit *u, const struct d_inline *d)
 	int rc = cook_sample(u, d->name, d->expr, &p, &n);
 	if (rc < 0)
 		return rc;
-	if (definable(d->type, n))
+	if (definition_fits(d->type, n))
 		return 0;
 	return d_fail(u, d->line, D_OP_INCOMPAT, "inline %s definition uses incompatible types: \"%s\" = \"%s\"",
 		      d->name, type_name(u, d->type), type_name(u, n->type));
@@ -295,7 +295,7 @@ static int xmember_check(struct d_unit *u, const struct d_translator *t, const s
 	int rc = cook_sample(u, m->name, m->expr, &p, &n);
 	if (rc < 0)
 		return rc;
-	if (definable(as, n))
+	if (definition_fits(as, n))
 		return 0;
 	return d_fail(u, m->line, D_XLATE_INCOMPAT,
 		      "translator member %s definition uses incompatible types: \"%s\" = \"%s\"", m->name,
