@@ -1,9 +1,9 @@
 #!/bin/bash
 # fuzz.sh [-r RUNS | -t SECONDS] TARGET... - runs fuzz targets and speaks TAP.
 #
-# TARGET is build/fuzz/NAME.  Its seeds are test/fuzz/NAME (those of cg the programs of dlang and of test/differential, too), and what earlier runs learnt is in
-# test/fuzz/corpus.tar.xz, by NAME: all are replayed first and must pass.  What it learns goes to
-# build/fuzz/corpus/NAME, a finding to build/fuzz/crash-NAME-*.  To keep what was learnt:
+# TARGET is build/fuzz/NAME.  Its seeds are test/fuzz/NAME (those of dlang the golden programs, too; those of cg the seeds of
+# dlang and test/differential), and what earlier runs learnt is in test/fuzz/corpus.tar.xz, by NAME: all are replayed first and
+# must pass.  What it learns goes to build/fuzz/corpus/NAME, a finding to build/fuzz/crash-NAME-*.  To keep what was learnt:
 #   build/fuzz/NAME -merge=1 NEW/NAME build/fuzz/corpus/NAME, then tar cJf test/fuzz/corpus.tar.xz -C NEW .
 set -u
 budget=(-max_total_time=10)
@@ -28,7 +28,8 @@ verdict() { # STATUS NAME
 for target; do
   name=${target##*/}
   learnt=build/fuzz/corpus/$name seeds=()
-  for dir in test/fuzz/$name $([ "$name" != cg ] || echo test/fuzz/dlang test/differential); do [ ! -d "$dir" ] || seeds+=("$dir"); done
+  case $name in dlang) more=(src/dlang/test) ;; cg) more=(test/fuzz/dlang test/differential) ;; *) more=() ;; esac
+  for dir in "test/fuzz/$name" "${more[@]}"; do [ ! -d "$dir" ] || seeds+=("$dir"); done
   mkdir -p "$learnt"
   limits=(-timeout=10 -rss_limit_mb=2048 -artifact_prefix="build/fuzz/crash-$name-")
   known=$(find "$learnt" "${seeds[@]}" -type f)
