@@ -14,7 +14,7 @@ load common
       [ "$(id -u)" -eq 0 ] && [ -r /sys/kernel/btf/vmlinux ] || continue
       where=(-qs "$BATS_TEST_TMPDIR/$i.kernel.d")
     fi
-    read -ra options <"$BATS_TEST_TMPDIR/$i.options" || true
+    read -ra options <"$BATS_TEST_TMPDIR/$i.options"
     "$TALLY" trace "${options[@]}" "${where[@]}" >"$BATS_TEST_TMPDIR/$i.got" 2>/dev/null </dev/null
     sed -i 's/ *$//; /^$/d' "$BATS_TEST_TMPDIR/$i.got"
     diff "$BATS_TEST_TMPDIR/$i.want" "$BATS_TEST_TMPDIR/$i.got" || { echo "example $i"; return 1; }

@@ -81,12 +81,13 @@ kept_in_all() { cat got/*.body | awk '{ n = $NF; sub(/ [0-9]+$/, ""); sum[$0] +=
 folded() { curl -sf "$at/folded?program=$1&aggregation=$2" ; } # PROGRAM AGGREGATION
 
 reads_program() { echo 'syscall::read:entry /execname == "serve-reader" && arg0 == 0/ { @reads[execname, ustack()] = count(); }' >reads.d; }
+reloads() { awk '/^tally: reloaded/ { n++ } END { print n + 0 }' log; }
 # Has what was counted read at once.
 read_now() {
   local n
-  n=$(grep -c '^tally: reloaded' log) || true
+  n=$(reloads)
   kill -HUP "$server"
-  until [ "$(grep -c '^tally: reloaded' log)" -gt "$n" ]; do kill -0 "$server" || return 1; done
+  until [ "$(reloads)" -gt "$n" ]; do kill -0 "$server" || return 1; done
 }
 
 @test "a profile of each aggregation with stacks is sent, and has byte for byte what /folded has" {

@@ -52,7 +52,7 @@ static uint64_t waits_lost(struct k_run *k)
 	return n;
 }
 
-static void *mapper(void *arg)
+static void *map_pages(void *arg)
 {
 	const uint32_t *rounds = arg;
 
@@ -72,7 +72,7 @@ static void threads_contend(uint32_t rounds)
 	pthread_t thread[THREADS];
 
 	for (int i = 0; i < THREADS; i++)
-		assert_int_equal(pthread_create(&thread[i], NULL, mapper, &rounds), 0);
+		assert_int_equal(pthread_create(&thread[i], NULL, map_pages, &rounds), 0);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 }

@@ -191,7 +191,7 @@ static void a_mapping_that_moves_is_a_fact_that_says_from_where(void **state)
 	assert_false(k_task_of_record(m.b, m.n, &t)); /* stays where it is */
 }
 
-static bool placed(uint32_t told, uint64_t first, uint64_t second, struct k_task *t)
+static bool take_placed(uint32_t told, uint64_t first, uint64_t second, struct k_task *t)
 {
 	const uint16_t all = 8 + 20 + sizeof(struct k_placed);
 	struct made m;
@@ -214,24 +214,24 @@ static void what_is_unmapped_and_the_heap_are_facts_in_whole_pages(void **state)
 	struct k_task t;
 
 	(void)state;
-	assert_true(placed(K_TOLD_GONE, 0x10000, 0x2001, &t));
+	assert_true(take_placed(K_TOLD_GONE, 0x10000, 0x2001, &t));
 	assert_int_equal(t.kind, K_TASK_GONE);
 	assert_int_equal(t.pid, 77);
 	assert_int_equal(t.time_ns, 999);
 	assert_int_equal(t.addr, 0x10000);
 	assert_int_equal(t.len, 0x3000);
 	/* the kernel refuses these */
-	assert_false(placed(K_TOLD_GONE, 0x10001, 0x2000, &t));
-	assert_false(placed(K_TOLD_GONE, 0x10000, 0, &t));
-	assert_false(placed(K_TOLD_GONE, 0x10000, UINT64_MAX, &t));
-	assert_false(placed(K_TOLD_GONE, UINT64_MAX - 0xfff, 0x2000, &t));
-	assert_true(placed(K_TOLD_HEAP, 0x10010, 0x12001, &t));
+	assert_false(take_placed(K_TOLD_GONE, 0x10001, 0x2000, &t));
+	assert_false(take_placed(K_TOLD_GONE, 0x10000, 0, &t));
+	assert_false(take_placed(K_TOLD_GONE, 0x10000, UINT64_MAX, &t));
+	assert_false(take_placed(K_TOLD_GONE, UINT64_MAX - 0xfff, 0x2000, &t));
+	assert_true(take_placed(K_TOLD_HEAP, 0x10010, 0x12001, &t));
 	assert_int_equal(t.kind, K_TASK_HEAP);
 	assert_int_equal(t.addr, 0x10000);
 	assert_int_equal(t.len, 0x3000);
-	assert_false(placed(K_TOLD_HEAP, 0x10010, 0x10000, &t));
-	assert_false(placed(K_TOLD_HEAP, 0, UINT64_MAX, &t));
-	assert_false(placed(K_TOLD_UNMAPPED, 0x10000, 0x2000, &t));
+	assert_false(take_placed(K_TOLD_HEAP, 0x10010, 0x10000, &t));
+	assert_false(take_placed(K_TOLD_HEAP, 0, UINT64_MAX, &t));
+	assert_false(take_placed(K_TOLD_UNMAPPED, 0x10000, 0x2000, &t));
 }
 
 static void a_fork_that_copies_no_memory_is_a_fact_of_its_thread(void **state)

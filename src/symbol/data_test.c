@@ -11,14 +11,14 @@
 
 static const char heap[] = "[heap]", anon[] = "[anon]", file[] = "x.bin";
 
-static void put(struct data *d, uint64_t *count, uint64_t time, uint64_t start, uint64_t end, const char *what)
+static void stretch_put(struct data *d, uint64_t *count, uint64_t time, uint64_t start, uint64_t end, const char *what)
 {
 	data_put(d, count,
 		 &(struct stretch){ .start = start, .end = end, .from_ns = time, .since_ns = time, .what = what });
 }
 
 /* The word of an address in the generation from `from` until `until`; NULL: none. */
-static const char *word(const struct data *d, uint64_t addr, uint64_t from, uint64_t until)
+static const char *word_of(const struct data *d, uint64_t addr, uint64_t from, uint64_t until)
 {
 	struct stretch is;
 
@@ -31,20 +31,20 @@ static void an_address_has_the_only_word_that_it_had_in_its_generation(void **st
 	uint64_t count = 0;
 
 	(void)state;
-	put(&d, &count, 10, 100, 200, anon);
-	put(&d, &count, 20, 150, 300, file);
-	put(&d, &count, 30, 180, 190, NULL);
-	assert_null(word(&d, 99, 5, 100));
-	assert_ptr_equal(word(&d, 100, 5, 100), anon);
-	assert_null(word(&d, 100, 5, 10)); /* it came later */
-	assert_ptr_equal(word(&d, 150, 5, 20), anon);
-	assert_null(word(&d, 150, 5, 21));
-	assert_null(word(&d, 150, 19, 100));
-	assert_ptr_equal(word(&d, 150, 20, 100), file);
-	assert_ptr_equal(word(&d, 185, 20, 100), file);
-	assert_null(word(&d, 185, 30, 100)); /* it went */
-	assert_ptr_equal(word(&d, 190, 30, 100), file);
-	assert_null(word(&d, 300, 30, 100));
+	stretch_put(&d, &count, 10, 100, 200, anon);
+	stretch_put(&d, &count, 20, 150, 300, file);
+	stretch_put(&d, &count, 30, 180, 190, NULL);
+	assert_null(word_of(&d, 99, 5, 100));
+	assert_ptr_equal(word_of(&d, 100, 5, 100), anon);
+	assert_null(word_of(&d, 100, 5, 10)); /* it came later */
+	assert_ptr_equal(word_of(&d, 150, 5, 20), anon);
+	assert_null(word_of(&d, 150, 5, 21));
+	assert_null(word_of(&d, 150, 19, 100));
+	assert_ptr_equal(word_of(&d, 150, 20, 100), file);
+	assert_ptr_equal(word_of(&d, 185, 20, 100), file);
+	assert_null(word_of(&d, 185, 30, 100)); /* it went */
+	assert_ptr_equal(word_of(&d, 190, 30, 100), file);
+	assert_null(word_of(&d, 300, 30, 100));
 	data_free(&d, &count);
 	assert_int_equal(count, 0);
 }
@@ -57,14 +57,14 @@ static void a_heap_that_shrinks_has_no_word_where_it_was(void **state)
 
 	(void)state;
 	data_heap(&d, &count, &h);
-	put(&d, &count, 15, 300, 400, file);
+	stretch_put(&d, &count, 15, 300, 400, file);
 	h.end = 200;
 	h.from_ns = h.since_ns = 20;
 	data_heap(&d, &count, &h);
-	assert_ptr_equal(word(&d, 199, 20, 30), heap);
-	assert_null(word(&d, 200, 20, 30));
-	assert_ptr_equal(word(&d, 250, 12, 20), heap);
-	assert_ptr_equal(word(&d, 300, 20, 30), file);
+	assert_ptr_equal(word_of(&d, 199, 20, 30), heap);
+	assert_null(word_of(&d, 200, 20, 30));
+	assert_ptr_equal(word_of(&d, 250, 12, 20), heap);
+	assert_ptr_equal(word_of(&d, 300, 20, 30), file);
 	data_free(&d, &count);
 }
 
@@ -79,7 +79,7 @@ static void a_place_in_a_file_is_told_unless_there_were_several(void **state)
 	data_move(&d, &count, &(struct moving){ .at = 100, .len = 100, .to = 500, .to_len = 100 }, 20);
 	assert_true(data_seen(&d, 530, 20, 30, &is));
 	assert_int_equal(530 + is.shift, 100 + 900 + 30);
-	assert_null(word(&d, 130, 20, 30));
+	assert_null(word_of(&d, 130, 20, 30));
 	f.start = 500;
 	f.end = 600;
 	f.from_ns = f.since_ns = 25;
@@ -104,7 +104,7 @@ struct truth {
 	bool strays;
 };
 
-static uint32_t some(struct truth *t, uint32_t below)
+static uint32_t truth_pick(struct truth *t, uint32_t below)
 {
 	t->seed = t->seed * 1103515245 + 12345;
 	return (t->seed >> 16) % below;
@@ -157,10 +157,10 @@ static bool truth_is_free(const struct truth *t, uint32_t time, uint32_t start, 
 static void truth_step(struct truth *t, uint32_t time, struct data *d, uint64_t *count)
 {
 	static const char *const words[] = { "a", "b", "c" };
-	const char *what = words[some(t, COUNT(words))];
-	uint32_t start = some(t, PAGES), end = start + 1 + some(t, PAGES - start), to = some(t, PAGES),
-		 len = end - start;
-	const uint32_t kind = some(t, 10);
+	const char *what = words[truth_pick(t, COUNT(words))];
+	uint32_t start = truth_pick(t, PAGES), end = start + 1 + truth_pick(t, PAGES - start),
+		 to = truth_pick(t, PAGES), len = end - start;
+	const uint32_t kind = truth_pick(t, 10);
 	bool over = false;
 
 	memcpy(t->at[time], t->at[time - 1], sizeof(t->at[time]));
@@ -168,10 +168,10 @@ static void truth_step(struct truth *t, uint32_t time, struct data *d, uint64_t 
 		over |= t->hidden[i];
 	if (kind < 4 && !over) {
 		truth_set(t, time, start, end, what, false);
-		put(d, count, time, start, end, what);
+		stretch_put(d, count, time, start, end, what);
 	} else if (kind < 7) {
 		truth_set(t, time, start, end, NULL, false);
-		put(d, count, time, start, end, NULL);
+		stretch_put(d, count, time, start, end, NULL);
 	} else if (kind < 9 && (to || t->strays) && to + len <= PAGES && truth_is_one(t, time, start, end) &&
 		   truth_is_free(t, time, to, to + len)) {
 		const bool stray = (t->strays && kind == 8) || !to; /* 0 is "nobody says where" */
@@ -183,15 +183,16 @@ static void truth_step(struct truth *t, uint32_t time, struct data *d, uint64_t 
 		data_move(d, count,
 			  &(struct moving){ .at = start, .len = len, .to = stray ? 0 : to, .to_len = len + stray },
 			  time);
-	} else if (kind == 9 && !some(t, 4)) {
+	} else if (kind == 9 && !truth_pick(t, 4)) {
 		truth_look(t, time, d, count);
 	}
 }
 
 static void truth_ask(struct truth *t, const struct data *d, uint32_t *named, uint32_t *due)
 {
-	const uint32_t addr = some(t, PAGES), from = 1 + some(t, TIMES - 1), until = from + 1 + some(t, TIMES - from);
-	const char *only = NULL, *got = word(d, addr, from, until);
+	const uint32_t addr = truth_pick(t, PAGES), from = 1 + truth_pick(t, TIMES - 1),
+		       until = from + 1 + truth_pick(t, TIMES - from);
+	const char *only = NULL, *got = word_of(d, addr, from, until);
 	bool many = false;
 
 	for (uint32_t time = from; time < until; time++) {
@@ -245,11 +246,11 @@ static void memory_that_comes_and_goes_for_ever_stays_few_and_keeps_its_word(voi
 	for (uint32_t i = 0; i < 1000000; i++) {
 		const uint64_t at = 1000 + i % 777 * 8;
 
-		put(&d, &count, ++time, at, at + 8 * (1 + i % 5), anon);
-		put(&d, &count, ++time, at, at + 8 * (1 + i % 3), NULL);
+		stretch_put(&d, &count, ++time, at, at + 8 * (1 + i % 5), anon);
+		stretch_put(&d, &count, ++time, at, at + 8 * (1 + i % 3), NULL);
 		assert_true(count < 3000);
 	}
-	assert_ptr_equal(word(&d, 2000, 1, UINT64_MAX), anon);
+	assert_ptr_equal(word_of(&d, 2000, 1, UINT64_MAX), anon);
 	data_free(&d, &count);
 	assert_int_equal(count, 0);
 }
@@ -261,17 +262,17 @@ static void too_many_words_are_forgotten_and_none_is_wrong(void **state)
 	uint64_t count = 0, time = 1;
 
 	(void)state;
-	put(&d, &count, ++time, 10, 20, heap);
+	stretch_put(&d, &count, ++time, 10, 20, heap);
 	for (uint32_t i = 0; i < 1000; i++)
-		put(&d, &count, ++time, 100, 200, words[i]);
+		stretch_put(&d, &count, ++time, 100, 200, words[i]);
 	assert_true(count <= 300);
-	assert_null(word(&d, 150, 3, UINT64_MAX));
-	assert_ptr_equal(word(&d, 150, time, UINT64_MAX), words[999]);
-	assert_ptr_equal(word(&d, 15, 3, UINT64_MAX), heap); /* ever since */
+	assert_null(word_of(&d, 150, 3, UINT64_MAX));
+	assert_ptr_equal(word_of(&d, 150, time, UINT64_MAX), words[999]);
+	assert_ptr_equal(word_of(&d, 15, 3, UINT64_MAX), heap); /* ever since */
 	for (uint64_t at = 1000; at < 1000000; at += 2)
-		put(&d, &count, ++time, at, at + 1, words[at % 1000]);
+		stretch_put(&d, &count, ++time, at, at + 1, words[at % 1000]);
 	assert_int_equal(count, 0);
-	assert_null(word(&d, 15, 3, UINT64_MAX));
+	assert_null(word_of(&d, 15, 3, UINT64_MAX));
 	assert_false(data_may_be_found(&d, 15, 0));
 	data_free(&d, &count);
 }
@@ -282,14 +283,14 @@ static void a_fork_has_what_its_parent_had_and_each_its_own_from_then_on(void **
 	uint64_t count = 0;
 
 	(void)state;
-	put(&parent, &count, 1, 100, 200, anon);
+	stretch_put(&parent, &count, 1, 100, 200, anon);
 	data_fork(&child, &parent);
 	assert_int_equal(count, 1);
-	put(&parent, &count, 2, 100, 200, file);
-	put(&child, &count, 3, 150, 200, NULL);
-	assert_ptr_equal(word(&parent, 160, 3, 9), file);
-	assert_ptr_equal(word(&child, 110, 3, 9), anon);
-	assert_null(word(&child, 160, 3, 9));
+	stretch_put(&parent, &count, 2, 100, 200, file);
+	stretch_put(&child, &count, 3, 150, 200, NULL);
+	assert_ptr_equal(word_of(&parent, 160, 3, 9), file);
+	assert_ptr_equal(word_of(&child, 110, 3, 9), anon);
+	assert_null(word_of(&child, 160, 3, 9));
 	data_free(&parent, &count);
 	data_free(&child, &count);
 	assert_int_equal(count, 0);
@@ -305,12 +306,12 @@ static void without_memory_there_is_no_word_and_nothing_is_lost(void **state)
 		bool failed;
 
 		mem_fail_at(n);
-		put(&d, &count, 1, 100, 200, anon);
-		put(&d, &count, 2, 150, 160, file);
-		put(&d, &count, 3, 150, 160, NULL);
+		stretch_put(&d, &count, 1, 100, 200, anon);
+		stretch_put(&d, &count, 2, 150, 160, file);
+		stretch_put(&d, &count, 3, 150, 160, NULL);
 		failed = mem_failed();
 		mem_fail_at(0);
-		assert_true(word(&d, 155, 2, 3) == file || (failed && !word(&d, 155, 2, 3)));
+		assert_true(word_of(&d, 155, 2, 3) == file || (failed && !word_of(&d, 155, 2, 3)));
 		data_free(&d, &count);
 		assert_int_equal(count, 0);
 		assert_int_equal(mem_live(), before);

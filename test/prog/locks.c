@@ -148,7 +148,7 @@ static void wait_for_file(const char *path, unsigned long times, int opens)
 	printf("waits %lu held %llu called %llu\n", times, (unsigned long long)held, (unsigned long long)called);
 }
 
-static void *mapper(void *arg)
+static void *map_often(void *arg)
 {
 	enum { BYTES = 1 << 18 };
 	struct call *c = arg;
@@ -177,7 +177,7 @@ static void wait_for_map(unsigned long threads, unsigned long times)
 		exit(2);
 	for (unsigned long i = 0; i < threads; i++) {
 		call[i].times = times;
-		pthread_create(&thread[i], NULL, mapper, &call[i]);
+		pthread_create(&thread[i], NULL, map_often, &call[i]);
 	}
 	for (unsigned long i = 0; i < threads; i++) {
 		pthread_join(thread[i], NULL);
