@@ -192,7 +192,7 @@ C
     said=$(groff -t -man -ww -Tutf8 -z "$page" 2>&1)
     [ -z "$said" ] || { echo "${page##*/}: $said"; return 1; }
     # the end of a name is in its line: ‐ would be read as part of it
-    said=$(groff -t -man -Tutf8 -P-cbou "$page" | { grep -E '[[:alnum:]]_[[:alnum:]_]*‐( *│|$)' || true; })
+    said=$(groff -t -man -Tutf8 -P-cbou "$page" | awk '/[[:alnum:]]_[[:alnum:]_]*‐( *│|$)/')
     [ -z "$said" ] || { echo "${page##*/}: $said"; return 1; }
   done
 }
