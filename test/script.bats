@@ -680,6 +680,17 @@ D
   [[ $output =~ ^1[[:space:]]*$ ]]
 }
 
+@test "ustackdepth counts the frames that ustack() prints, also where the walk ends at an address of 0" {
+  needs_bpf
+  # Programs and the C library keep no frame pointers here: a walk ends at what stands in that register.
+  for program in "sh -c 'echo a'" "perl -e 1" "ls /"; do
+    run "$TALLY" trace -qn 'syscall:::entry /pid == $target/ { printf("depth %d\n", ustackdepth); ustack(); }' -c "$program"
+    [ "$status" -eq 0 ]
+    awk '/^depth / { if (shown != depth) { print depth, shown; exit 1 } depth = $2; shown = 0; stacks++ }
+         /^ +[^ ]/ { shown++ } END { exit shown != depth || stacks < 10 }' <<<"$output"
+  done
+}
+
 @test "-x noresolve leaves user addresses as numbers" {
   needs_bpf
   run "$TALLY" trace -x noresolve -qn 'syscall::exit_group:entry /pid == $target/ { ustack(1); }' -c true

@@ -889,15 +889,25 @@ static void op_ostack(struct cg *g, const struct ir_ins *i)
 	cg_get_stack(g, i->x);
 }
 
+/*
+ * A stack ends before its first address of 0, for ustack() as here: where a program keeps no frame pointers, the kernel's walk may
+ * go on behind one by what stands in that register.
+ */
 static void op_stackdepth(struct cg *g, const struct ir_ins *i)
 {
-	uint32_t good = cg_label(g);
+	const uint32_t next = cg_label(g), end = cg_label(g);
 
 	op_ostack(g, i);
-	cg_jcc(g, I_JMP_IMM(JSGE, R0, 0, 0), good);
+	cg_addr(g, R1, i->o, i->O);
 	cg_imm(g, R0, 0);
-	cg_put(g, good);
-	cg_ins(g, I_ALU_IMM(RSH, R0, 3));
+	cg_put(g, next);
+	cg_jcc(g, I_JMP_IMM(JGE, R0, (int32_t)i->s / 8, 0), end);
+	cg_ins(g, I_LOAD(DW, R2, R1, 0));
+	cg_jcc(g, I_JMP_IMM(JEQ, R2, 0, 0), end);
+	cg_ins(g, I_ALU_IMM(ADD, R1, 8));
+	cg_ins(g, I_ALU_IMM(ADD, R0, 1));
+	cg_jmp(g, next);
+	cg_put(g, end);
 	cg_done(g, i->d, R0);
 }
 
