@@ -3,7 +3,7 @@
 #
 # CONFIG_KALLSYMS_ALL is on there, as in every distribution's kernel, and off on many a small machine; so this is where
 # symbols of the kernel are read and held against what /proc and /sys say of the same things (kernel-guest.sh), and functions of
-# it are probed (function-guest.sh).  The guest is an initial RAM
+# it are probed (function-guest.sh), and where those examples of doc/d.md run that name such a kernel.  The guest is an initial RAM
 # disk: busybox, the program with its libraries, and D's own libraries.  Needs `make all progs` on amd64; where it cannot run it is skipped, with the reason.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -32,6 +32,8 @@ done
 cp -r lib "$ram/"
 cp -r lib/tally "$ram/guest/lib"
 cp doc/translators.md "$ram/guest/"
+mkdir -p "$ram/guest/page/lib"
+awk -v dir="$ram/guest/page" -f test/lib/page-examples.awk doc/d.md >"$ram/guest/page/list"
 ram_pack
 ram_run "$limit" "$(find "$store/bookworm-amd64/boot" -name 'vmlinuz-*' | head -n 1)" ttyS0 qemu-system-x86_64 -accel tcg -m 768
 status=$?
