@@ -319,6 +319,30 @@ stormed() {
   gave sack.bin 200 # and of the first 50 pages nobody can tell
 }
 
+# ---- the kernel -----------------------------------------------------------------------------
+
+@test "a program of BPF that was loaded after names of the kernel were read has its name in a stack" {
+  needs_types
+  local late tracer sampled="$BATS_TEST_TMPDIR/sampled" loaded="$BATS_TEST_TMPDIR/loaded"
+  "$TALLY" trace -qn 'BEGIN { printf("%a ready\n", (uintptr_t)curthread->sched_class); } profile-997 /execname == "calls"/ { @[stack()] = count(); n++; }
+    profile-997 /n >= 500/ { exit(0); }' >"$sampled" 2>&1 3>&- &
+  tracer=$!
+  until grep -q ready "$sampled"; do kill -0 $tracer; done
+  grep -o 'bpf_prog_[0-9a-f]*_[^[:space:]]*' /proc/kallsyms | sort -u >"$BATS_TEST_TMPDIR/before"
+  "$TALLY" trace -qn 'BEGIN { printf("ready\n"); } syscall::getppid:entry /pid == $target/ { @[strjoin(strjoin(execname, probefunc), strjoin(probename, execname))] = count(); }' \
+    -c "$PROGS/calls loop 1000000000" >"$loaded" 2>&1 3>&- &
+  late=$!
+  until grep -q ready "$loaded"; do kill -0 $late; done
+  grep -o 'bpf_prog_[0-9a-f]*_[^[:space:]]*' /proc/kallsyms | sort -u >"$BATS_TEST_TMPDIR/after"
+  wait $tracer
+  kill $late
+  wait $late || true
+  # Of those that came, one stands where a raw tracepoint calls it.
+  grep -B 1 'vmlinux`bpf_trace_run' "$sampled" | grep -o 'bpf`bpf_prog_[^+]*' | sed 's/^bpf`//' | sort -u >"$BATS_TEST_TMPDIR/seen"
+  [ -s "$BATS_TEST_TMPDIR/seen" ] || { cat "$sampled"; false; }
+  [ -z "$(comm -23 "$BATS_TEST_TMPDIR/seen" <(comm -13 "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"))" ] || { cat "$BATS_TEST_TMPDIR/seen"; false; }
+}
+
 # ---- containers ---------------------------------------------------------------------------
 
 # inside SETUP COMMAND: faults of the command in a mount namespace of its own, in which SETUP ran; it lives until it is named.

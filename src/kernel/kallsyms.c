@@ -72,3 +72,23 @@ int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *nam
 	close(fd);
 	return rc;
 }
+
+/* "name bytes users by-whom state address (flags)", of which only its users change while a module is there. */
+uint64_t k_modules_hash(void)
+{
+	struct k_lines *l = mem_alloc(sizeof(*l));
+	uint64_t hash = 0;
+	char *line;
+
+	if (l && (l->fd = rights_open(CAP_SYSLOG, "/proc/modules", O_RDONLY)) >= 0) {
+		while ((line = k_lines_next(l))) {
+			const char *address = strstr(line, " 0x");
+
+			hash = hash * 31 + text_hash(line, strcspn(line, " "));
+			hash = hash * 31 + (address ? text_hash(address, strlen(address)) : 0);
+		}
+		close(l->fd);
+	}
+	mem_free(l);
+	return hash;
+}

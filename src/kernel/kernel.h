@@ -293,6 +293,8 @@ int k_process_fd(int pid, struct err *e); /* pidfd for -p: readable when it ends
  * hidden. */
 int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *name, const char *mod), void *arg,
 	       struct err *e);
+/* Of which modules are loaded, and where: another number when others are. */
+uint64_t k_modules_hash(void);
 /* Opens for reading what a process has at an absolute path in its own mount namespace, symbolic links included: a
  * descriptor, or -1 and errno; ESRCH: no such process. flags: open(2)'s. It never blocks at a pipe or terminal. */
 int k_task_file(uint32_t pid, const char *path, int flags);

@@ -11,24 +11,12 @@
 
 #include "symbol/symbol_int.h"
 
-#define KSYM_MOST (1u << 20)       /* how far a kernel function may reach */
-#define KSYM_LAST_MOST (64u << 10) /* the last one of a module */
-#define PROGRAMS_AGE_NS UINT64_C(1000000000)
-#define PROGRAMS "bpf" /* the module that programs of BPF are of */
 #define DEMANGLED_BYTES_MOST (256u << 20)
 #define WORDS_MOST 65536u
 #define FORKS_MOST 256u /* that may go on at a time, each on a CPU */
 
 struct symbols {
-	struct table kernel;
-	struct names kernel_names;
-	const char **mods; /* by sym.mod */
-	uint32_t nmods, mods_cap;
-	struct map mod_by_name;
-	struct err kernel_why; /* why there are no kernel names */
-	bool kernel_read;
-	uint64_t programs_ns; /* when the names of BPF programs were read last */
-
+	struct kernel_names kernel;
 	struct files files;
 	struct spaces spaces;
 	struct jits jits;
@@ -75,10 +63,7 @@ void sym_close(struct symbols *s)
 	map_free(&s->unreached);
 	map_free(&s->overfull);
 	map_free(&s->ambiguous);
-	table_free(&s->kernel);
-	names_free(&s->kernel_names);
-	map_free(&s->mod_by_name);
-	mem_free(s->mods);
+	kernel_names_free(&s->kernel);
 	mem_free(s);
 }
 
@@ -116,144 +101,9 @@ static const char *symbol_demangled(struct symbols *s, const char *name)
 
 /* ---- the kernel ------------------------------------------------------------------ */
 
-/* Symbols of a module come together, so the last one seen is nearly always the one. */
-static bool mod_index(struct symbols *s, const char *mod, uint16_t *ret)
-{
-	size_t n = strlen(mod);
-	const char **to;
-	void **at;
-
-	if (s->nmods && !strcmp(s->mods[s->nmods - 1], mod)) {
-		*ret = (uint16_t)(s->nmods - 1);
-		return true;
-	}
-	at = s->nmods < UINT16_MAX ? map_at(&s->mod_by_name, mod, n) : NULL;
-	if (!at)
-		return false;
-	if (!*at) {
-		const char *name = names_add(&s->kernel_names, mod, n);
-
-		if (!name || !(to = VEC_NEW(s->mods, s->nmods, s->mods_cap)))
-			return false;
-		*to = name;
-		*at = (void *)(uintptr_t)s->nmods; /* index + 1: an absent one is NULL */
-	}
-	*ret = (uint16_t)((uintptr_t)*at - 1);
-	return true;
-}
-
-/* False: it is no function, or there is no memory. */
-static bool kernel_function(struct symbols *s, uint64_t addr, char type, const char *name, const char *mod,
-			    struct sym *ret)
-{
-	*ret = (struct sym){ .start = addr, .rank = RANK_NOSIZE, .end = UINT64_MAX };
-	switch (type) {
-	case 'T':
-		ret->rank |= RANK_GLOBAL;
-		break;
-	case 't':
-		ret->rank |= RANK_LOCAL;
-		break;
-	case 'W':
-	case 'w':
-		ret->rank |= RANK_WEAK;
-		break;
-	default:
-		return false;
-	}
-	if (addr < UINT64_MAX - KSYM_MOST)
-		ret->end = addr + KSYM_MOST;
-	ret->name = names_add(&s->kernel_names, name, strlen(name));
-	return ret->name && mod_index(s, mod, &ret->mod);
-}
-
-static void take_kernel(void *arg, uint64_t addr, char type, const char *name, const char *mod)
-{
-	struct symbols *s = arg;
-	struct sym to;
-
-	if (kernel_function(s, addr, type, name, mod, &to))
-		table_add(&s->kernel, &to);
-}
-
-/* kallsyms gives no sizes: a function reaches to the next. The last one before a hole would reach
- * over it. */
-static void close_holes(struct table *t)
-{
-	for (uint32_t i = 0; i < t->n; i++) {
-		struct sym *s = &t->v[i];
-
-		if ((i + 1 == t->n || s[1].mod != s->mod) && s->end - s->start > KSYM_LAST_MOST)
-			s->end = s->start + KSYM_LAST_MOST;
-		if (s->name && (!strcmp(s->name, "_etext") || !strcmp(s->name, "_einittext")))
-			s->end = s->start;
-	}
-}
-
-/*
- * Programs of BPF come and go while tally runs, and lie close to each other: one that came since the names were read
- * would have the name of the one before it. So an address that may be of one has them read again. Those that have gone
- * keep their names, as long as no other program began at the same address: which of the two is meant nobody knows.
- */
-struct programs {
-	struct symbols *s;
-	struct table fresh;
-};
-
-static void take_program(void *arg, uint64_t addr, char type, const char *name, const char *mod)
-{
-	struct programs *p = arg;
-	const struct sym *known;
-	struct sym to;
-
-	if (strcmp(mod, PROGRAMS) != 0)
-		return;
-	known = table_find(&p->s->kernel, addr);
-	if (!known || known->start != addr) {
-		if (kernel_function(p->s, addr, type, name, mod, &to))
-			table_add(&p->fresh, &to);
-	} else if (known->name && strcmp(known->name, name) != 0) {
-		p->s->kernel.v[known - p->s->kernel.v].name = NULL;
-	}
-}
-
-static void read_programs(struct symbols *s)
-{
-	struct programs p = { .s = s };
-
-	s->programs_ns = k_now_ns();
-	if (k_kallsyms(take_program, &p, NULL) >= 0 && p.fresh.n) {
-		for (uint32_t i = 0; i < p.fresh.n; i++)
-			table_add(&s->kernel, &p.fresh.v[i]);
-		table_build(&s->kernel);
-		close_holes(&s->kernel);
-	}
-	table_free(&p.fresh);
-}
-
-static bool may_be_program(const struct symbols *s, uint64_t addr, const struct sym *sym)
-{
-	const struct sym *end = s->kernel.v + s->kernel.n;
-
-	if (!s->kernel.n || !(addr >> 63))
-		return false;
-	/* behind the last function of a module there may be anything */
-	return !sym || !strcmp(s->mods[sym->mod], PROGRAMS) || sym + 1 == end || sym[1].mod != sym->mod;
-}
-
-static void read_kernel(struct symbols *s)
-{
-	s->kernel_read = true;
-	s->programs_ns = k_now_ns();
-	if (k_kallsyms(take_kernel, s, &s->kernel_why) < 0)
-		return;
-	table_build(&s->kernel);
-	close_holes(&s->kernel);
-}
-
 const char *sym_kernel_hidden(const struct symbols *s)
 {
-	return s->kernel_why.text;
+	return s->kernel.why.text;
 }
 
 void sym_kernel(struct symbols *s, uint64_t addr, struct sym_name *ret)
@@ -261,17 +111,9 @@ void sym_kernel(struct symbols *s, uint64_t addr, struct sym_name *ret)
 	const struct sym *sym;
 
 	*ret = (struct sym_name){ 0 };
-	if (!s->kernel_read)
-		read_kernel(s);
-	sym = table_find(&s->kernel, addr);
-	if (may_be_program(s, addr, sym) && (s->files.seen_by_ns ? s->programs_ns < s->files.seen_by_ns :
-								   k_now_ns() - s->programs_ns > PROGRAMS_AGE_NS)) {
-		read_programs(s);
-		sym = table_find(&s->kernel, addr);
-	}
+	sym = kernel_names_find(&s->kernel, addr, s->files.seen_by_ns, &ret->mod);
 	if (!sym)
 		return;
-	ret->mod = s->mods[sym->mod];
 	ret->name = sym->name ? symbol_demangled(s, sym->name) : NULL;
 	ret->offset = sym->name ? addr - sym->start : addr;
 	ret->start = sym->name ? sym->start : addr;

@@ -12,6 +12,7 @@
  *   jit.c        names that a just-in-time compiler leaves in /tmp
  *   jitdump.c    and those that it dates
  *   lines.c      lines of the source, and inlined functions
+ *   kernel_names.c names of the kernel, of its modules and of programs of BPF
  *   space.c      processes as address spaces over time
  *   data.c       words for their memory that holds no code
  *   symbol.c     the questions, answered from all of these
@@ -63,6 +64,24 @@ void table_sort(struct table *t);                     /* by start, and by link w
 void table_build(struct table *t);                    /* again after more was added */
 const struct sym *table_find(const struct table *t, uint64_t addr);
 void table_free(struct table *t);
+
+/* ---- the kernel ------------------------------------------------------------------ */
+struct kernel_names {
+	struct table t; /* a symbol without a name: several had it in turn */
+	struct names names;
+	const char **mods; /* by sym.mod */
+	uint32_t nmods, mods_cap;
+	struct map mod_by_name;
+	struct err why; /* why there are none */
+	bool read;
+	uint64_t looked_ns;  /* when what comes and goes was read last */
+	uint64_t modules;    /* which there were then */
+	uint64_t modules_ns; /* when it was looked whether those are still all */
+};
+/* NULL: it is of no function, or why->text says why. *mod stays where that is not sure. seen_by_ns: before when the address
+ * was seen, 0: just now. */
+const struct sym *kernel_names_find(struct kernel_names *k, uint64_t addr, uint64_t seen_by_ns, const char **mod);
+void kernel_names_free(struct kernel_names *k);
 
 /* ---- object ---------------------------------------------------------------------- */
 /* where an ELF file lies: */

@@ -842,6 +842,45 @@ static void a_program_that_came_after_the_names_were_read_has_not_its_neighbours
 	sym_close(s);
 }
 
+/* A program of that name: where it lies, and its descriptor; 0: it can't be told. */
+static uint64_t program_at(const char *name, int *fd)
+{
+	struct pick p = { .want = name };
+
+	*fd = program_load(name);
+	return *fd >= 0 && k_kallsyms(pick_program, &p, NULL) >= 0 ? p.addr : 0;
+}
+
+static void a_program_in_the_place_of_one_that_has_gone_has_neithers_name(void **state)
+{
+	struct symbols *s = symbols_open();
+	uint64_t first, second = 0;
+	struct sym_name n;
+	int fd;
+
+	(void)state;
+	first = program_at("tally_first", &fd);
+	sym_kernel(s, first + 2, &n);
+	if (!first) {
+		print_message("skipped: BPF programs can't be loaded here, or have no names\n");
+		skip();
+	}
+	assert_non_null(strstr(n.name, "tally_first"));
+	for (int i = 0; i < 100 && second != first; i++) { /* the kernel gives its place away when it likes */
+		close(fd);
+		second = program_at("tally_second", &fd);
+	}
+	sym_all_seen(s, true);
+	sym_kernel(s, second + 2, &n);
+	assert_string_equal(n.mod, "bpf");
+	if (second == first)
+		assert_null(n.name);
+	else
+		assert_non_null(strstr(n.name, "tally_second"));
+	close(fd);
+	sym_close(s);
+}
+
 static void text_is_what_d_prints(void **state)
 {
 	struct sym_name n = { 0 };
@@ -974,6 +1013,7 @@ int main(void)
 		cmocka_unit_test(without_all_facts_there_is_no_word),
 		cmocka_unit_test(a_kernel_address_has_its_name_and_a_hole_has_none),
 		cmocka_unit_test(a_program_that_came_after_the_names_were_read_has_not_its_neighbours_name),
+		cmocka_unit_test(a_program_in_the_place_of_one_that_has_gone_has_neithers_name),
 		cmocka_unit_test(text_is_what_d_prints),
 		cmocka_unit_test(what_a_look_finds_was_not_there_in_a_generation_that_ended_meanwhile),
 		cmocka_unit_test(losses_are_counted),

@@ -27,7 +27,9 @@ for how in fentry kprobe; do
   is "$how: both sides in one clause, with names that parts of the description give" "$(f -c "$(writes 1 10)" -n 'fbt::ksys_write: /pid == $target/ { @[probeprov, probemod, probename] = count(); }
       END { printa("%s %s %s %@d\n", @); }' | awk '$4 >= 10 { $4 = "ten"; print }' | sort | tr '\n' ' ')" "fbt vmlinux entry ten fbt vmlinux return ten "
 done
-insmod loop.ko
+is "a module that was loaded after names of the kernel were read has its name and its functions' in a stack" \
+  "$(words -x stackindent=0 -c "sh -c 'insmod loop.ko; losetup -f'" -n 'BEGIN { printf("%a\n", (uintptr_t)curthread->sched_class); } fbt::blk_mq_alloc_tag_set:entry { @[stack(2)] = count(); }' |
+    sed -n 's/+0x[0-9a-f]* *$//; s/^ *\(.*`.*lo.*_.*\)/\1/p' | grep -v '`bpf_' | sort -u | tr '\n' ' ')" 'loop`loop_add vmlinux`blk_mq_alloc_tag_set '
 is "functions of a module" "$(tally trace -l -m fbt:loop | awk '$3 == "loop" && $4 == "lo_ioctl" { print $5 }' | sort | tr '\n' ' ')" "entry return "
 for how in fentry kprobe; do
   is "$how: they fire" "$(words -x fbt=$how -c 'losetup -f' -n 'fbt:loop:loop_control_ioctl:entry { printf("%x %s\n", args[1], probemod); }' | grep loop$)" "4c82 loop"
