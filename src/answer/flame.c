@@ -119,13 +119,13 @@ static uint32_t flame_slot_of(const struct an_flame *f, uint32_t parent, uint32_
 	return (uint32_t)(h >> 32) & (f->nslots - 1);
 }
 
-/* Room for twice as many nodes, when half of it is taken. */
+/* Room for twice as many nodes, when three quarters of it are taken. */
 static bool flame_slots_grow(struct an_flame *f)
 {
 	uint32_t n = f->nslots ? f->nslots * 2 : 1024;
 	uint32_t *slot;
 
-	if (f->nnodes < f->nslots / 2)
+	if (f->nnodes < f->nslots / 4 * 3)
 		return true;
 	slot = n <= UINT32_MAX / 4 ? mem_alloc((size_t)n * sizeof(*slot)) : NULL;
 	if (!slot)

@@ -170,10 +170,13 @@ static void map_define(struct cg *g, struct img_map *m)
 	case IMG_UNWIND_ROWS:
 		m->max_entries = g->o->unwind_chunks;
 		break;
-	case IMG_STACKS:
-	case IMG_LONG_STACKS:
+	case IMG_STACKS: /* all of it is there from the start */
 		m->value_size = 8 * cg_stack_frames(g->o);
 		m->max_entries = g->o->stack_entries;
+		break;
+	case IMG_LONG_STACKS: /* costs what it holds */
+		m->value_size = 8 * cg_stack_frames(g->o);
+		m->max_entries = 4 * g->o->stack_entries;
 		break;
 	}
 }

@@ -5,8 +5,9 @@
  * A snapshot holds cells, as the programs count them; a *view* holds rows, as
  * they are shown.  Several cells make one row: the buckets of a histogram, and
  * keys that differ in their bytes and not in their names: two addresses of
- * one function, one function in two processes.  Both merges go through a hash
- * of the key, first by its bytes, then, where names are in it, by what is shown.
+ * one function, one function in two processes.  Buckets are merged through a
+ * hash of the key's bytes, names through one of what is shown: of rows, for a
+ * copy of a stack's key would take as much memory as its row.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,9 @@ struct view {
 	struct an_agg agg;
 	uint64_t (*value)[AGG_WORDS]; /* per row */
 	struct arena arena;
-	struct map by_bytes, by_name; /* key -> row number + 1 */
+	struct map by_bytes; /* of a histogram: tuple -> row number + 1 */
+	uint32_t *by_name;   /* hash of what is shown -> row number + 1; NULL: no names are in the keys */
+	uint32_t nslots;     /* of by_name: a power of two */
 };
 /* The keys of a row know its number, which they keep when rows are sorted. */
 struct row_key {
@@ -67,19 +70,31 @@ static uint32_t bucket_count(const struct d_agg *def)
 	return def->fn == AGG_LQUANTIZE ? lquantize_levels(&def->lq) + 2 : llquantize_buckets(&def->llq);
 }
 
-/* What is shown of a tuple, as bytes that are equal when that is equal. */
-static void name_key(const struct an_value *v, uint32_t n, struct buf *to)
+/* Equal texts of frames are one pointer (names_begin). */
+static uint64_t names_hash(const struct an_value *v, uint32_t n)
 {
-	buf_clear(to);
+	uint64_t hash = 0;
+
 	for (uint32_t i = 0; i < n; i++) {
-		if (v[i].kind == SLOT_INT)
-			buf_put(to, &v[i].i, sizeof(v[i].i));
-		buf_put(to, &v[i].len, sizeof(v[i].len));
-		if (v[i].len)
-			buf_put(to, v[i].s, v[i].len);
-		if (v[i].nframes) /* equal texts are one pointer (names_begin) */
-			buf_put(to, v[i].frame, v[i].nframes * sizeof(v[i].frame[0]));
+		const uint64_t number = v[i].kind == SLOT_INT ? (uint64_t)v[i].i :
+					v[i].len              ? text_hash(v[i].s, v[i].len) :
+								0;
+
+		hash = (hash ^ number) * 0x9e3779b97f4a7c15u;
+		if (v[i].nframes)
+			hash ^= text_hash(v[i].frame, v[i].nframes * sizeof(v[i].frame[0]));
 	}
+	return hash ^ hash >> 32;
+}
+
+static bool names_are_same(const struct an_value *a, const struct an_value *b, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if ((a[i].kind == SLOT_INT && a[i].i != b[i].i) || a[i].len != b[i].len ||
+		    a[i].nframes != b[i].nframes || (a[i].len && memcmp(a[i].s, b[i].s, a[i].len) != 0) ||
+		    (a[i].nframes && memcmp(a[i].frame, b[i].frame, a[i].nframes * sizeof(a[i].frame[0])) != 0))
+			return false;
+	return true;
 }
 
 static int new_row(struct view *w, const struct d_agg *def, struct row_key *k)
@@ -93,8 +108,7 @@ static int new_row(struct view *w, const struct d_agg *def, struct row_key *k)
 static int row_by_name(struct tally_trace *t, struct view *w, const struct d_agg *def, const void *key)
 {
 	struct row_key *k = arena_alloc(&w->arena, sizeof(*k) + def->nkeys * sizeof(k->v[0]));
-	struct buf name = { 0 };
-	void **slot;
+	uint32_t at;
 	int rc = 0;
 
 	if (!k)
@@ -103,23 +117,25 @@ static int row_by_name(struct tally_trace *t, struct view *w, const struct d_agg
 		rc = slot_value(t, &w->arena, &def->keys[i], key, true, &k->v[i]);
 	if (rc < 0)
 		return rc;
-	if (!has_names(def))
+	if (!w->by_name)
 		return new_row(w, def, k);
-	name_key(k->v, def->nkeys, &name);
-	slot = name.failed ? NULL : map_at(&w->by_name, name.p ? name.p : "", name.n);
-	buf_free(&name);
-	if (!slot)
-		return -TALLY_ENOMEM;
-	if (!*slot)
-		*slot = (void *)(uintptr_t)(new_row(w, def, k) + 1);
-	return (int)((uintptr_t)*slot - 1);
+	at = (uint32_t)names_hash(k->v, def->nkeys) & (w->nslots - 1);
+	for (; w->by_name[at]; at = (at + 1) & (w->nslots - 1))
+		if (names_are_same(w->agg.row[w->by_name[at] - 1].key, k->v, def->nkeys))
+			return (int)(w->by_name[at] - 1);
+	rc = new_row(w, def, k);
+	w->by_name[at] = (uint32_t)rc + 1;
+	return rc;
 }
 
 static int row_of_cell(struct tally_trace *t, struct view *w, const struct d_agg *def, const struct cell *c)
 {
-	void **slot = map_at(&w->by_bytes, c->key, tuple_size(def));
+	void **slot;
 	int row;
 
+	if (!is_histogram(def->fn)) /* a cell is a tuple */
+		return row_by_name(t, w, def, c->key);
+	slot = map_at(&w->by_bytes, c->key, tuple_size(def));
 	if (!slot)
 		return -TALLY_ENOMEM;
 	if (*slot)
@@ -214,11 +230,10 @@ static void view_close(struct view *w)
 {
 	arena_free(&w->arena);
 	map_free(&w->by_bytes);
-	map_free(&w->by_name);
 }
 
-/* The rows of an aggregation as its snapshot has them, not sorted. */
-static int view_open(struct tally_trace *t, struct agg_state *s, struct view *w)
+/* The rows of an aggregation as its snapshot has them, not sorted; frames: what is to be known of stacks. */
+static int view_open(struct tally_trace *t, struct agg_state *s, enum names_frames frames, struct view *w)
 {
 	const struct d_agg *def = s->def;
 	int rc = snapshot_take(t, s);
@@ -236,9 +251,13 @@ static int view_open(struct tally_trace *t, struct agg_state *s, struct view *w)
 		return rc;
 	w->agg.row = arena_alloc(&w->arena, (s->snap->n + 1) * sizeof(*w->agg.row));
 	w->value = arena_alloc(&w->arena, (s->snap->n + 1) * sizeof(*w->value));
-	if (!w->agg.row || !w->value)
+	for (w->nslots = 16; w->nslots / 2 < s->snap->n; w->nslots *= 2)
+		;
+	if (has_names(def))
+		w->by_name = arena_alloc(&w->arena, w->nslots * sizeof(*w->by_name));
+	if (w->arena.failed)
 		rc = -TALLY_ENOMEM;
-	names_begin(t, &w->arena);
+	names_begin(t, &w->arena, frames);
 	for (uint32_t i = 0; rc >= 0 && i < s->snap->n; i++) {
 		struct cell *c = &s->snap->cell[i];
 
@@ -318,7 +337,7 @@ int aggs_printa(struct tally_trace *t, const struct d_action *a)
 	int rc = w ? 0 : -TALLY_ENOMEM;
 
 	for (; rc >= 0 && n < a->naggs; n++) {
-		rc = view_open(t, &t->agg[a->aggs[n]], &w[n]);
+		rc = view_open(t, &t->agg[a->aggs[n]], NAMES_OF_FRAMES, &w[n]);
 		if (rc < 0)
 			break;
 		t->agg[a->aggs[n]].printed = true;
@@ -329,6 +348,13 @@ int aggs_printa(struct tally_trace *t, const struct d_action *a)
 		view_close(&w[--n]);
 	mem_free(w);
 	return rc;
+}
+
+static enum names_frames names_of_form(const struct tally_trace *t, const struct d_agg *def)
+{
+	const bool tree = t->emit.ops->finish && an_flame_takes(&(struct an_agg){ .fn = def->fn });
+
+	return tree ? NAMES_OF_FUNCTIONS : NAMES_OF_FRAMES;
 }
 
 /* The aggregations that no printa() showed. What turns the order of rows round turns theirs round, too. */
@@ -348,7 +374,7 @@ int aggs_print_rest(struct tally_trace *t)
 
 		if (t->agg[i].printed && !t->emit.ops->again)
 			continue;
-		rc = view_open(t, &t->agg[i], &w);
+		rc = view_open(t, &t->agg[i], names_of_form(t, &t->prog->agg[i]), &w);
 		if (rc < 0)
 			break;
 		if (w.agg.nrows) {
@@ -378,7 +404,7 @@ int aggs_trunc(struct tally_trace *t, uint32_t agg, bool all, int64_t n)
 	uint32_t first = 0, end;
 	struct view w;
 	bool *drop;
-	int rc = view_open(t, s, &w);
+	int rc = view_open(t, s, NAMES_OF_FRAMES, &w);
 
 	if (rc < 0)
 		return rc;
@@ -581,7 +607,7 @@ int aggs_views(struct tally_trace *t, int (*each)(void *arg, uint32_t number, co
 	for (uint32_t i = 0; rc >= 0 && i < t->prog->naggs; i++) {
 		struct view w;
 
-		rc = view_open(t, &t->agg[i], &w);
+		rc = view_open(t, &t->agg[i], NAMES_OF_BOTH, &w);
 		if (rc < 0)
 			return trace_fail(t, -rc, "%s", tally_strerror(rc));
 		an_agg_sort(&w.agg, &sort);

@@ -12,8 +12,10 @@
 
 #include "session/session_int.h"
 
-#define STACK_ENTRIES 32768u /* of 100 frames: 26 MB, only for scripts that have stacks as keys */
-#define AGG_KEY_BYTES 32     /* of aggsize make room for one key */
+/* Of 100 frames: 26 MB, only for scripts that have stacks as keys; those that collide take as much as they need, at most
+ * 130 MB. */
+#define STACK_ENTRIES 32768u
+#define AGG_KEY_BYTES 32 /* of aggsize make room for one key */
 #define SMALL_RING (64u << 10)
 
 /* ---- what the compiler asks ------------------------------------------------ */

@@ -155,10 +155,11 @@ struct frame_texts {
 	struct frame_texts *next; /* what the compiler put this function into (-x lines), or NULL */
 };
 
-void names_begin(struct tally_trace *t, struct arena *a)
+void names_begin(struct tally_trace *t, struct arena *a, enum names_frames frames)
 {
 	names_end(t);
 	t->names.of = a;
+	t->names.frames = frames;
 	if (t->sym)
 		sym_all_seen(t->sym, true);
 }
@@ -276,9 +277,10 @@ static int stack_value(struct tally_trace *t, struct arena *a, const struct slot
 	bool user = s->kind == SLOT_USTACK;
 	const uint64_t *where = user ? w : NULL;
 	const struct frame_texts *of[MAX_FRAMES];
+	const enum names_frames wanted = t->names.of == a ? t->names.frames : NAMES_OF_FRAMES;
 	uint64_t pc[MAX_FRAMES];
 	uint32_t shown = 0, n, most = (s->size - (user ? SLOT_WHERE_BYTES : 0)) / 8;
-	const char **frame, **func, **file;
+	const char **frame, **func = NULL, **file = NULL;
 
 	w += user ? SLOT_WHERE_BYTES / 8 : 0;
 	if (most > MAX_FRAMES)
@@ -306,15 +308,18 @@ static int stack_value(struct tally_trace *t, struct arena *a, const struct slot
 			shown++;
 	}
 	frame = arena_alloc(a, (shown + 1) * sizeof(*frame));
-	func = arena_alloc(a, (shown + 1) * sizeof(*func));
-	file = t->emit.ops->files ? arena_alloc(a, (shown + 1) * sizeof(*file)) : NULL;
-	if (!frame || !func || (t->emit.ops->files && !file))
+	if (wanted == NAMES_OF_BOTH)
+		func = arena_alloc(a, (shown + 1) * sizeof(*func));
+	if (t->emit.ops->files)
+		file = arena_alloc(a, (shown + 1) * sizeof(*file));
+	if (a->failed)
 		return -TALLY_ENOMEM;
 	shown = 0;
 	for (uint32_t i = 0; i < n; i++)
 		for (const struct frame_texts *f = of[i]; f; f = f->next) {
-			frame[shown] = f->frame;
-			func[shown] = f->func;
+			frame[shown] = wanted == NAMES_OF_FUNCTIONS ? f->func : f->frame;
+			if (func)
+				func[shown] = f->func;
 			if (file)
 				file[shown] = f->file;
 			shown++;

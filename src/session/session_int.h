@@ -134,6 +134,8 @@ int records_fire(struct tally_trace *t, uint32_t prog, const void *context, uint
 /* ---- aggregations -------------------------------------------------------------- */
 #define AGG_WORDS 4 /* most words of a value */
 
+/* What a view has of the frames of stacks; of functions: without offsets, for call trees. Each takes an array of a stack. */
+enum names_frames { NAMES_OF_FRAMES, NAMES_OF_FUNCTIONS, NAMES_OF_BOTH };
 /* One key, merged over CPUs. */
 struct cell {
 	const uint8_t *key;
@@ -256,6 +258,7 @@ struct tally_trace {
 	struct symbols *sym;     /* opened by the first symbol */
 	struct names_pool {
 		struct arena *of; /* NULL: nothing is shared */
+		enum names_frames frames;
 		struct map frame, text;
 	} names;               /* of the view that is made now */
 	struct agg_state *agg; /* one per prog->agg */
@@ -342,7 +345,7 @@ void run_take_options(struct tally_trace *t);  /* those that say how answers loo
 int run_learn_mappings(struct tally_trace *t); /* before user addresses are named */
 /* Until names_end(), values in `a` are keys of a snapshot: each frame is named once, and equal frames are one
  * pointer. */
-void names_begin(struct tally_trace *t, struct arena *a);
+void names_begin(struct tally_trace *t, struct arena *a, enum names_frames frames);
 void names_end(struct tally_trace *t);
 int trace_symbols(struct tally_trace *t); /* opens t->sym, once; -TALLY_ENOMEM */
 void run_undo(struct tally_trace *t);     /* back to compiled: _go can be tried again */

@@ -162,7 +162,8 @@ static void kernel_doubt(struct comers *c)
 		struct sym *fresh = &c->fresh.v[f];
 		uint32_t i = SORTED_UPTO(t->v, t->n, start, fresh->start);
 
-		if (i && kernel_is_gone(c, i - 1) && t->v[i - 1].end > fresh->start && !kernel_is_of(c->k, fresh, PROGRAMS))
+		if (i && kernel_is_gone(c, i - 1) && t->v[i - 1].end > fresh->start &&
+		    !kernel_is_of(c->k, fresh, PROGRAMS))
 			fresh->name = NULL;
 		for (; i < t->n && t->v[i].name && kernel_is_gone(c, i); i++)
 			t->v[i].name = NULL;
