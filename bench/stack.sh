@@ -52,16 +52,26 @@ done
 sysctl -q -w kernel.bpf_stats_enabled="$stats"
 
 # ---- names ----------------------------------------------------------------------------------------------
-# CPU time and memory of a command, without its children's: "seconds MB".
+# CPU time and memory of a command and of what it waited for: "seconds MB".
 used() { # COMMAND...
   /usr/bin/time -f '%U %S %M' -o "$work/time" "$@" >"$work/out" 2>"$work/err"
   awk 'END { print $1 + $2, $3 / 1024 }' "$work/time"
+}
+# The same of tally alone, which the program is no child of, with more options.
+traced() { # OPTION...
+  rm -f "$work/pid" "$work/out"
+  used sh -c 'echo $$ >"$0" && exec "$@"' "$work/pid" "${tally[@]}" "$@" \
+    -n "BEGIN { printf(\"ready\\n\"); } $event /execname == \"branches\"/ { @[pid, ustack(50)] = count(); }" &
+  until grep -qs ready "$work/out"; do sleep 0.01; done
+  $branches >/dev/null 2>&1
+  kill -TERM "$(cat "$work/pid")"
+  wait $!
 }
 branches="build/prog/branches $processes 200 46" # below them main, two of libc, _start
 for ((i = 0; i < rounds; i++)); do
   for names in named noresolve; do
     rm -f "$work/$names.folded"
-    used "${tally[@]}" $([ $names = named ] || echo "-x $names") -o "$work/$names.folded" -n "$event /execname == \"branches\"/ { @[pid, ustack(50)] = count(); }" -c "$branches" >>"$work/$names"
+    traced $([ $names = named ] || echo "-x $names") -o "$work/$names.folded" >>"$work/$names"
   done
 done
 with=$(awk '{ print $1 }' "$work/named" | median) without=$(awk '{ print $1 }' "$work/noresolve" | median)
