@@ -20,7 +20,8 @@
  *
  * So the file is checked for each address, and read from where the last reading stopped. A process may remove its file,
  * or end and take its /tmp along, before an address is asked for: so the file is read too when the process maps more
- * code, and when it ends. A missing file is looked for less and less often.
+ * code, and when it ends. A missing file is looked for less and less often. A jitdump that was removed is reached through
+ * its mapping, as long as the process lives.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -196,6 +197,18 @@ bool jit_read_fd(struct jit *j, int fd)
 
 /* ---- which file, and whose --------------------------------------------------------- */
 
+/* A jitdump that was removed is still mapped. */
+static int jit_mapped_open(const struct jit *j, uint32_t pid)
+{
+	struct buf path = { 0 };
+	int fd;
+
+	buf_printf(&path, "%s%s", j->dump, GONE_MARK);
+	fd = path.failed ? -1 : k_mapped_file(pid, path.p);
+	buf_free(&path);
+	return fd;
+}
+
 static int jit_file_open(const struct jit *j, uint32_t pid)
 {
 	char map[32];
@@ -206,6 +219,8 @@ static int jit_file_open(const struct jit *j, uint32_t pid)
 	fd = k_task_file(pid, path, O_NOFOLLOW);
 	if (fd < 0 && errno == ESRCH && j->pid_inside == pid)
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	else if (fd < 0 && j->dump)
+		fd = jit_mapped_open(j, pid);
 	return fd;
 }
 

@@ -30,7 +30,8 @@
  *		mapexec	the same before and after an exec
  *		maptwice	the same in one process, and both write a line for the address
  *		mapdump		as maptwice, with records with times (jitdump) in a file that is removed in the end; plugin_a's code is
- *			unmapped before plugin_b's record is written
+ *			unmapped before plugin_b's record is written; calls pause(2) at the end
+ *		mapgone		the same, but the file is removed as soon as it is mapped, and written through its descriptor
  *		mapappend	as mapchild, and plugin_b's appends a line for another address to the map of the process before
  *		restamp	as rewrite, and the mtime of the file is the same each time, as with cp -p
  *		rewrite	one file DIR/over.so that holds plugin_a and is written over with plugin_b (ROUNDS 1: truth is the last content's alone)
@@ -314,9 +315,10 @@ static void map_line(char *at, char which)
 }
 
 /* Appends a record with the time to this process's jitdump, which a's begins, and maps for tally to know where it
- * is. */
-static void dump_record(char *at, char which)
+ * is. gone: it is removed then, and later records go through its descriptor. */
+static void dump_record(char *at, char which, bool gone)
 {
+	enum { KEPT = 77 };
 	struct {
 		uint32_t magic, version, bytes, machine, pad, pid;
 		uint64_t time_ns, flags;
@@ -337,12 +339,16 @@ static void dump_record(char *at, char which)
 	load.pid = load.tid = header.pid;
 	snprintf(load.name, sizeof(load.name), "reuse_dump_%c", which);
 	snprintf(path, sizeof(path), "/tmp/jit-%u.dump", header.pid);
-	fd = open(path, O_RDWR | O_CREAT | O_APPEND | (which == 'a' ? O_TRUNC : 0), 0600);
+	if (gone && which == 'b')
+		fd = dup(KEPT);
+	else
+		fd = open(path, O_RDWR | O_CREAT | O_APPEND | (which == 'a' ? O_TRUNC : 0), 0600);
 	if (fd < 0 || (which == 'a' && write(fd, &header, sizeof(header)) != sizeof(header)) ||
 	    (which == 'a' && mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED) ||
+	    (gone && which == 'a' && (unlink(path) || dup2(fd, KEPT) < 0)) ||
 	    write(fd, &load, sizeof(load)) != sizeof(load) || close(fd))
 		die(path);
-	if (which == 'b')
+	if (!gone && which == 'b')
 		unlink(path);
 }
 
@@ -363,12 +369,13 @@ static void jit(const struct plugin *p, char *at)
 static void jit_mapped(const struct plugin *p, const char *how, bool second)
 {
 	char *const at = (char *)0x2000000000; /* the same in each process */
+	const bool gone = !strcmp(how, "mapgone"), dump = gone || !strcmp(how, "mapdump");
 
 	tick_wait();
-	if (!strcmp(how, "mapdump") && second)
+	if (dump && second)
 		munmap(at, CODE_BYTES);
-	if (!strcmp(how, "mapdump"))
-		dump_record(at, second ? 'b' : 'a');
+	if (dump)
+		dump_record(at, second ? 'b' : 'a', gone);
 	else if (!second)
 		map_line(at, 'a');
 	else if (!strcmp(how, "maptwice"))
@@ -500,10 +507,11 @@ static int jail(const char *dir, unsigned long rounds, unsigned long a, unsigned
 /* Both with a perf map; `again`: this program is the second of the two. */
 static void jit_maps(const struct plugin *p, const char *how, char **argv, bool again)
 {
+	const bool dump = !strcmp(how, "mapdump") || !strcmp(how, "mapgone");
 	pid_t pid = 0;
 
 	for (int i = again; i < 2; i++) {
-		if (!strcmp(how, "maptwice") || !strcmp(how, "mapdump") || !strcmp(how, "mapexec")) {
+		if (!strcmp(how, "maptwice") || dump || !strcmp(how, "mapexec")) {
 			jit_mapped(&p[i], how, i);
 		} else {
 			pid_t child = child_begin(pid);
@@ -521,6 +529,8 @@ static void jit_maps(const struct plugin *p, const char *how, char **argv, bool 
 			die("exec");
 		}
 	}
+	if (dump)
+		pause();
 }
 
 /* The child inherits a's mapping, calls it, and has b in its place. */
