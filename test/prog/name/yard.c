@@ -2,7 +2,7 @@
  * yard.c HOW DIRECTORY TRUTH - touches a known number of fresh pages of its heap, its stack, memory without a file, a
  * file that it maps and its static data, one page fault each: 200, 150, 300, 250 and 100. Then 50 pages of another file
  * take the place of the first ones of that file. What was where it writes to the file TRUTH, a line each: name, start,
- * end. (With HOW storm: it maps and unmaps memory and files 100,000 times, each at another place and with another name,
+ * end. (With HOW storm: it maps and unmaps memory and files 150,000 times, each at another place and with another name,
  * and that is all.) HOW: code - between the two files it unmaps code, too; data - it does not; fork - it maps all of
  * it, waits for a line, and has a child touch it.
  */
@@ -50,7 +50,7 @@ static int yard_storm(const char *dir)
 {
 	char *area = mmap(0, 4096 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	for (long i = 0; i < 100000 && area != MAP_FAILED; i++) {
+	for (long i = 0; i < 150000 && area != MAP_FAILED; i++) {
 		char *at = area + i * 7 % 4000 * PAGE, name[32];
 		int fd;
 
