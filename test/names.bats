@@ -76,8 +76,10 @@ compile_cc() {
   folded '-x rawaddr' "$BATS_TEST_TMPDIR/shop"
   [ "$(grep -c '^shop`0x[0-9a-f]* ' <<<"$output")" -ge 3 ]
   [[ "$output" != *'[shop]'* ]]
-  # text stays as dtrace(1) prints it
+  # text stays as dtrace(1) prints it, also with room for strings
   faults '' '@[ustack(1)] = count();' "$BATS_TEST_TMPDIR/shop"
+  [ "$(grep -c 'shop`0x[0-9a-f]*$' <<<"$output")" -ge 3 ]
+  faults '' '@[ustack(1, 128)] = count();' "$BATS_TEST_TMPDIR/shop"
   [ "$(grep -c 'shop`0x[0-9a-f]*$' <<<"$output")" -ge 3 ]
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "kernel/kernel_int.h"
+#include "kernel/libbpf_int.h"
 #include "kernel/task_int.h"
 
 /* Cuts a line in place. False: not of this form, or hidden. */
@@ -91,4 +92,32 @@ uint64_t k_modules_hash(void)
 	}
 	mem_free(l);
 	return hash;
+}
+
+/* ---- programs of BPF -------------------------------------------------------------- */
+
+#define FUNCTIONS_MOST 512u /* of a program */
+
+bool k_program_functions(void (*sink)(void *arg, uint64_t addr, uint32_t bytes), void *arg)
+{
+	uint64_t addr[FUNCTIONS_MOST];
+	uint32_t bytes[FUNCTIONS_MOST], id = 0, told = 0;
+
+	while (bpf_prog_get_next_id(id, &id) == 0) {
+		struct bpf_prog_info info = { .nr_jited_ksyms = FUNCTIONS_MOST,
+					      .nr_jited_func_lens = FUNCTIONS_MOST,
+					      .jited_ksyms = (uintptr_t)addr,
+					      .jited_func_lens = (uintptr_t)bytes };
+		uint32_t size = sizeof(info);
+		const int fd = bpf_prog_get_fd_by_id(id);
+
+		if (fd < 0)
+			continue; /* it has gone meanwhile, or is not for us */
+		if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0 && info.nr_jited_ksyms == info.nr_jited_func_lens &&
+		    info.nr_jited_ksyms <= FUNCTIONS_MOST)
+			for (uint32_t i = 0; i < info.nr_jited_ksyms; i++, told++)
+				sink(arg, addr[i], bytes[i]);
+		close(fd);
+	}
+	return told;
 }

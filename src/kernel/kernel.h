@@ -293,6 +293,9 @@ int k_process_fd(int pid, struct err *e); /* pidfd for -p: readable when it ends
  * hidden. */
 int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *name, const char *mod), void *arg,
 	       struct err *e);
+/* Where the functions of loaded programs of BPF lie, which kallsyms tells no lengths of. False: none, or no right
+ * (cap_sys_admin). */
+bool k_program_functions(void (*sink)(void *arg, uint64_t addr, uint32_t bytes), void *arg);
 /* Of which modules are loaded, and where: another number when others are. */
 uint64_t k_modules_hash(void);
 /* Opens for reading what a process has at an absolute path in its own mount namespace, symbolic links included: a

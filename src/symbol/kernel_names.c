@@ -8,8 +8,9 @@
  *
  * What has gone keeps its names, as long as nothing came in its place. Where something did, nobody knows which of the two
  * was meant, and an address has no name: no name is better than a wrong one. The end of a function is where the next one
- * begins, for kallsyms tells no lengths. So a program that came behind the start of one that has gone is taken to lie
- * behind its end as well: else a program that comes would have no name wherever another one went.
+ * begins, for kallsyms tells no lengths; those of programs are asked for. Without the right to ask, a program that came
+ * behind the start of one that has gone is taken to lie behind its end as well: else a program that comes would have no
+ * name wherever another one went.
  */
 #include <string.h>
 
@@ -89,18 +90,34 @@ static void kernel_take(void *arg, uint64_t addr, char type, const char *name, c
 		table_add(&k->t, &to);
 }
 
-/* A function reaches to the next. The last one before a hole would reach over it. */
-static void kernel_table_build(struct table *t)
+static bool kernel_is_of(const struct kernel_names *k, const struct sym *s, const char *mod)
 {
-	table_build(t);
-	for (uint32_t i = 0; i < t->n; i++) {
-		struct sym *s = &t->v[i];
+	return !strcmp(k->mods[s->mod], mod);
+}
 
-		if ((i + 1 == t->n || s[1].mod != s->mod) && s->end - s->start > LAST_MOST)
+static void kernel_take_length(void *arg, uint64_t addr, uint32_t bytes)
+{
+	struct kernel_names *k = arg;
+	const uint32_t i = SORTED_UPTO(k->t.v, k->t.n, start, addr);
+	struct sym *s = i ? &k->t.v[i - 1] : NULL;
+
+	if (s && s->start == addr && s->end - addr > bytes && kernel_is_of(k, s, PROGRAMS))
+		s->end = addr + bytes;
+}
+
+/* A function reaches to the next. The last one before a hole would reach over it. */
+static void kernel_arrange(struct kernel_names *k)
+{
+	table_build(&k->t);
+	for (uint32_t i = 0; i < k->t.n; i++) {
+		struct sym *s = &k->t.v[i];
+
+		if ((i + 1 == k->t.n || s[1].mod != s->mod) && s->end - s->start > LAST_MOST)
 			s->end = s->start + LAST_MOST;
 		if (s->name && (!strcmp(s->name, "_etext") || !strcmp(s->name, "_einittext")))
 			s->end = s->start;
 	}
+	k->measured = k_program_functions(kernel_take_length, k);
 }
 
 static void kernel_read(struct kernel_names *k)
@@ -109,7 +126,7 @@ static void kernel_read(struct kernel_names *k)
 	k->looked_ns = k->modules_ns = k_now_ns();
 	k->modules = k_modules_hash();
 	if (k_kallsyms(kernel_take, k, &k->why) >= 0)
-		kernel_table_build(&k->t);
+		kernel_arrange(k);
 }
 
 /* ---- what comes and goes ------------------------------------------------------------ */
@@ -120,11 +137,6 @@ struct comers {
 	uint8_t *told; /* of each symbol that is known: enum told, now */
 };
 enum told { TOLD_NOTHING, TOLD_OTHER, TOLD_SAME };
-
-static bool kernel_is_of(const struct kernel_names *k, const struct sym *s, const char *mod)
-{
-	return !strcmp(k->mods[s->mod], mod);
-}
 
 static void kernel_take_comer(void *arg, uint64_t addr, char type, const char *name, const char *mod)
 {
@@ -163,7 +175,7 @@ static void kernel_doubt(struct comers *c)
 		uint32_t i = SORTED_UPTO(t->v, t->n, start, fresh->start);
 
 		if (i && kernel_is_gone(c, i - 1) && t->v[i - 1].end > fresh->start &&
-		    !kernel_is_of(c->k, fresh, PROGRAMS))
+		    (c->k->measured || !kernel_is_of(c->k, fresh, PROGRAMS)))
 			fresh->name = NULL;
 		for (; i < t->n && t->v[i].name && kernel_is_gone(c, i); i++)
 			t->v[i].name = NULL;
@@ -182,7 +194,7 @@ static void kernel_read_comers(struct kernel_names *k)
 		for (uint32_t i = 0; i < c.fresh.n; i++)
 			table_add(&k->t, &c.fresh.v[i]);
 		if (c.fresh.n)
-			kernel_table_build(&k->t);
+			kernel_arrange(k);
 	}
 	table_free(&c.fresh);
 	mem_free(c.told);

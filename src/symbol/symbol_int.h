@@ -74,6 +74,7 @@ struct kernel_names {
 	struct map mod_by_name;
 	struct err why; /* why there are none */
 	bool read;
+	bool measured;       /* the ends of programs are known */
 	uint64_t looked_ns;  /* when what comes and goes was read last */
 	uint64_t modules;    /* which there were then */
 	uint64_t modules_ns; /* when it was looked whether those are still all */

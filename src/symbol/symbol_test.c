@@ -851,6 +851,16 @@ static uint64_t program_at(const char *name, int *fd)
 	return *fd >= 0 && k_kallsyms(pick_program, &p, NULL) >= 0 ? p.addr : 0;
 }
 
+/* How long its code is. */
+static uint32_t program_bytes(int fd)
+{
+	struct bpf_prog_info info = { 0 };
+	union bpf_attr a = { .info = { .bpf_fd = (uint32_t)fd, .info_len = sizeof(info), .info = (uintptr_t)&info } };
+
+	assert_int_equal(syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &a, sizeof(a)), 0);
+	return info.jited_prog_len;
+}
+
 static void a_program_in_the_place_of_one_that_has_gone_has_neithers_name(void **state)
 {
 	struct symbols *s = symbols_open();
@@ -866,6 +876,10 @@ static void a_program_in_the_place_of_one_that_has_gone_has_neithers_name(void *
 		skip();
 	}
 	assert_non_null(strstr(n.name, "tally_first"));
+	sym_kernel(s, first + program_bytes(fd) - 1, &n);
+	assert_non_null(strstr(n.name, "tally_first"));
+	sym_kernel(s, first + program_bytes(fd), &n);
+	assert_true(!n.name || !strstr(n.name, "tally_first"));
 	for (int i = 0; i < 100 && second != first; i++) { /* the kernel gives its place away when it likes */
 		close(fd);
 		second = program_at("tally_second", &fd);
