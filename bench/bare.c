@@ -2,7 +2,8 @@
  * bare: the floor under any tracer of page faults: the same perf event on every
  * CPU, every fault, with a program that returns at once.
  *
- *	bare ADDRESS	in a process whose name is pf it reads the string there, with the kernel's helper, and does no more
+ *	bare ADDRESS	in a process whose name is pf it reads the string there, with the kernel's helper, and
+ *	                does no more
  *	bare 0		looks at the process's name, and does no more
  *	bare counter	reads how many page faults the CPU has counted, and does no more
  *	bare thread	the same, less what is kept with the thread

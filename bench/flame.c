@@ -1,8 +1,9 @@
 /*
  * flame: what it costs to write a flame graph of many stacks, inside one process.
  *
- *	flame FORM STACKS FRAMES [FILE]   FORM: folded, html or pprof.  "seconds  MiB  MiB of the document": CPU time from the
- *	                                  first row to the last byte, and the most memory that was in use for it
+ *	flame FORM STACKS FRAMES [FILE]   FORM: folded, html or pprof.  "seconds  MiB  MiB of the document": CPU
+ *	                                  time from the first row to the last byte, and the most memory that was in
+ *	                                  use for it
  *
  * Stacks are different, and share their callers as those of programs do: a function calls up to three others, and half
  * of the calls go to the first. Rows and their frames are made before the clock starts.

@@ -1,7 +1,8 @@
 /*
  * gpci: what a hypercall of POWER and a window of the machine model cost, inside one process.
  *
- *	gpci reply NUMBER [CORES]   "us per reply  records": a full block of the request, of load large, or a machine of CORES cores
+ *	gpci reply NUMBER [CORES]   "us per reply  records": a full block of the request, of load large, or a machine
+ *	                                           of CORES cores
  *	gpci own NUMBER             "us per reply": the caller's own record, in the smallest block that holds it
  *	gpci run CORES PARTITIONS   "times as fast as real time  us per window"
  *	gpci load NAME              the same of a named load

@@ -2,8 +2,9 @@
  * hvsock: what a hypercall costs through a socket.
  *
  *	hvsock batch [power]   "million calls/s" of one client that sends batches
- *	hvsock trip [power]    "us per call, us per bare round trip" of 72 and 64 bytes, each between two processes on one CPU:
- *			       a wake-up of another CPU takes ten times as long, and the scheduler would choose which of the two has it
+ *	hvsock trip [power]    "us per call, us per bare round trip" of 72 and 64 bytes, each between two processes on
+ *			       one CPU: a wake-up of another CPU takes ten times as long, and the scheduler would choose
+ *			       which of the two has it
  *	hvsock trap        "million traps/s, million traps/s with a hook that does nothing" under Unicorn: getting a
  *	                   register, in process; nothing is printed where there is no libunicorn
  *

@@ -1,8 +1,8 @@
 /*
  * sun4v: what a hypercall, a statistics update and a reference of the machine model cost, inside one process.
  *
- *	sun4v get|set REGISTER                "ns per call, ns per call of the slower of two threads at once": each has a node's
- *	                                      strand and, of registers that nodes have, its own node's
+ *	sun4v get|set REGISTER                "ns per call, ns per call of the slower of two threads at once": each has
+ *	                                      a node's strand and, of registers that nodes have, its own node's
  *	sun4v mmustat                         "ns per update  ns of the same with plain increments"
  *	sun4v load NAME [MACHINE]             "million references/s" of a named load
  *	sun4v trace FILE                      the same of a lackey trace, text and all; then without the reading

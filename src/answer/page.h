@@ -39,7 +39,8 @@ enum an_unit {
 struct an_cell {
 	uint8_t unit; /* AN_DEFAULT, or another one than the column's */
 	bool none;    /* there is no figure: "-", null */
-	bool at_most; /* an upper bound: people read "<= 12"; a JSON object lists the keys of such members in "at_most" */
+	/* an upper bound: people read "<= 12"; a JSON object lists the keys of such members in "at_most" */
+	bool at_most;
 	bool at_least;    /* a lower bound: ">= 12"; in "at_least" */
 	bool approximate; /* it may be off either way: "~ 12"; in "approximate" */
 	uint8_t whose;    /* of a row of emit.h: enum an_for */

@@ -1,11 +1,11 @@
 /*
- * page_flame_script.h: what a flame graph does on a page: it is drawn, zoomed, searched and walked through by keys. JavaScript as in
- * page_script.h, whose rules it follows; it stands in pages that have such a graph, and has a SHA-256 of its own in the content
- * security policy, AN_FLAME_SCRIPT_HASH (a test computes it anew).
+ * page_flame_script.h: what a flame graph does on a page: it is drawn, zoomed, searched and walked through by keys.
+ * JavaScript as in page_script.h, whose rules it follows; it stands in pages that have such a graph, and has a SHA-256
+ * of its own in the content security policy, AN_FLAME_SCRIPT_HASH (a test computes it anew).
  *
- * Nodes are numbers in preorder, and what is known of them stands in arrays: behind a node come those below it, up to end[node].
- * So a frame that is narrower than half a pixel is passed over with all that is below it, and drawing costs what is seen, not what
- * there is.
+ * Nodes are numbers in preorder, and what is known of them stands in arrays: behind a node come those below it, up to
+ * end[node]. So a frame that is narrower than half a pixel is passed over with all that is below it, and drawing costs
+ * what is seen, not what there is.
  *
  *	load(d)         the data that page_flame.c wrote, to such arrays
  *	lay(v)          the boxes that are seen: rows of [node, left, width]

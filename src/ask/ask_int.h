@@ -5,7 +5,8 @@
  *	pick.c       what a selector of a hypervisor's counters names
  *	list.c       list; list_hv.c: of vfalls, mmustat, gpci
  *	get.c        get and set; get_hv.c: of hypervisors
- *	check.c      check, and the invariants of gpci; check_sun4v.c: those of vfalls and mmustat; check_ptt.c: of PTT traces
+ *	check.c      check, and the invariants of gpci; check_sun4v.c: those of vfalls and mmustat; check_ptt.c:
+ *	             of PTT traces
  *	find*.c      a catalogue of all names (find_int.h)
  *	stat*.c      stat (stat_int.h)
  *	doctor.c     what this machine can be asked

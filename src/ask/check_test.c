@@ -189,7 +189,7 @@ static int lying_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_
 	return rc;
 }
 
-/* ---- mmustat: buffers that lie -------------------------------------------------------------------------------------- */
+/* ---- mmustat: buffers that lie --------------------------------------------------------------- */
 
 /* What is added to two words of strand 0's buffer whenever time has passed; missed: what no TSB answered is half of
  * it. */
@@ -232,7 +232,7 @@ static uint64_t lying_now(void *arg)
 	return o->transport.op->now(o->transport.arg);
 }
 
-/* ---- gpci: replies that lie ------------------------------------------------------------------------------------------- */
+/* ---- gpci: replies that lie ------------------------------------------------------------------ */
 
 /* When a record is lied about. The first reading is taken after a second; of a small reply the second is part of a
  * large one. */
@@ -347,7 +347,7 @@ static void line_doctor(struct on *o)
 	l->arg = o;
 }
 
-/* ---- ptt: traces that lie ----------------------------------------------------------------------------------------------- */
+/* ---- ptt: traces that lie -------------------------------------------------------------------- */
 
 struct ptt_lie {
 	uint8_t format, direction, type; /* of the traces that it is told in; 0: of all */
@@ -665,7 +665,7 @@ static void ptt_doctor(struct on *o)
 	o->p->ptt = (struct ptt_pmus){ .arg = o, .op = &ops };
 }
 
-/* ---- machines that are right ----------------------------------------------------------------------------------------------- */
+/* ---- machines that are right ----------------------------------------------------------------- */
 
 enum provider { VFALLS, MMUSTAT, GPCI, PTT, PROVIDERS };
 static const char *const providers[PROVIDERS] = { "vfalls", "mmustat", "gpci", "ptt" };
@@ -754,7 +754,7 @@ static void all_models_obey_all_invariants_with_all_seeds(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
-/* ---- machines that are wrong -------------------------------------------------------------------------------------------------- */
+/* ---- machines that are wrong ----------------------------------------------------------------- */
 
 /* Over all providers; each invariant is broken by one of them at least. */
 static uint32_t caught_in_all, caught[PROVIDERS];
@@ -1028,7 +1028,7 @@ static void a_machine_that_was_not_doctored_is_not_accused(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
-/* ---- what is not known ----------------------------------------------------------------------------------------------------------- */
+/* ---- what is not known ----------------------------------------------------------------------- */
 
 static void a_link_that_nobody_counts_is_unknown_and_the_row_says_so(void **state)
 {

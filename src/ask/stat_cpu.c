@@ -435,7 +435,7 @@ int stat_cpu_read(struct stat_cpu *c)
 	return rc < 0 ? rc : cpu_online_follow(c);
 }
 
-/* ---- ending --------------------------------------------------------------------------------------------------------- */
+/* ---- ending ---------------------------------------------------------------------------------- */
 
 /* A command that the user stopped, or that failed to be counted, is asked to end, and after a while made to. */
 static void end_child(struct stat_cpu *c)

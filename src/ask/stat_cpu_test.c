@@ -162,7 +162,7 @@ static void a_command_that_cant_be_run_has_its_status(void **state)
 	close_here(&h);
 }
 
-/* ---- what a command does ------------------------------------------------------------------------------------------- */
+/* ---- what a command does --------------------------------------------------------------------- */
 
 static void a_command_is_counted_and_its_status_handed_on(void **state)
 {
@@ -215,7 +215,7 @@ static void nothing_of_it_is_an_error_and_the_command_does_not_run(void **state)
 	close_here(&h);
 }
 
-/* ---- leases: software events as if they took counters ------------------------------------------------------------------ */
+/* ---- leases: software events as if they took counters ---------------------------------------- */
 
 static char lease_root[64]; /* of this test alone */
 
@@ -422,7 +422,7 @@ static void a_counter_lost_to_a_stranger_is_asked_for_again(void **state)
 	close_leased(&l);
 }
 
-/* ---- figures ---------------------------------------------------------------------------------------------------------------- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 struct hand {
 	struct stat_cpu c;
@@ -646,7 +646,7 @@ static void memory_that_runs_out_is_an_error(void **state)
 	}
 }
 
-/* ---- CPUs that come and go: only said to, by what looks them up ---------------------------------------------------------- */
+/* ---- CPUs that come and go: only said to, by what looks them up ------------------------------ */
 
 static bool only_first;
 

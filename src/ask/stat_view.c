@@ -504,7 +504,7 @@ static void view_put_links(struct stat_run *s)
 	stat_put(s, &t);
 }
 
-/* ---- which there are --------------------------------------------------------------------------------------------------- */
+/* ---- which there are ------------------------------------------------------------------------- */
 
 static const struct view views[] = {
 	{ "cec",

@@ -24,8 +24,8 @@ struct watch_label {
 	const char *name, *value;
 };
 struct watch_figure {
-	const char *
-		family; /* what it is wherever it is counted: "gpci_entitled_capped", "vfalls_mem_reads", "cpc_page-faults:u" */
+	/* what it is wherever it is counted: "gpci_entitled_capped", "vfalls_mem_reads", "cpc_page-faults:u" */
+	const char *family;
 	const char *text; /* what it counts, of facts; never empty */
 	const char *unit; /* "cycles", "ns", "ratio", or "" */
 	bool grows;       /* it only grows */

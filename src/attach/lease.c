@@ -221,7 +221,7 @@ static int64_t lease_holders_list(const struct lease *l, uint32_t kinds, struct 
 	return k.n;
 }
 
-/* ---- taking and giving back --------------------------------------------------------------------------------------- */
+/* ---- taking and giving back ------------------------------------------------------------------ */
 
 /* Root's own places are root's: they are looked at once. */
 static void name_places(struct lease *l, const char *root)
@@ -379,7 +379,7 @@ const char *lease_unkept(const struct lease *l)
 	return l->unkept[0] ? l->unkept : NULL;
 }
 
-/* ---- while it is held ------------------------------------------------------------------------------------------------ */
+/* ---- while it is held ------------------------------------------------------------------------ */
 
 int lease_fd(const struct lease *l)
 {

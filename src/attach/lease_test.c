@@ -697,7 +697,7 @@ static void root_takes_leases_while_a_stranger_has_every_abstract_name(void **st
 		close(fd[--n]);
 }
 
-/* ---- no place, and limits ----------------------------------------------------------------------------------------- */
+/* ---- no place, and limits -------------------------------------------------------------------- */
 
 static void without_a_place_the_lease_is_taken_and_says_why_nobody_sees_it(void **state)
 {

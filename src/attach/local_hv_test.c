@@ -434,7 +434,7 @@ static void mach_exit_starts_the_guest_again(void **state)
 	close_fixture(&f);
 }
 
-/* ---- registers ---------------------------------------------------------------------------------------------------- */
+/* ---- registers ------------------------------------------------------------------------------- */
 
 static void asrs_are_read_and_written(void **state)
 {
@@ -523,7 +523,7 @@ static void memory_runs_out_at_every_point(void **state)
 	close_fixture(&f);
 }
 
-/* ---- over a socket ------------------------------------------------------------------------------------------------- */
+/* ---- over a socket --------------------------------------------------------------------------- */
 
 struct served {
 	struct fixture f;

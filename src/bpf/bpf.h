@@ -45,13 +45,17 @@ enum img_map_type {
 enum img_map_use {
 	IMG_CTL,     /* ARRAY 1 x struct img_ctl */
 	IMG_GLOBALS, /* ARRAY of 1: all global variables */
-	IMG_SCRATCH, /* PERCPU_ARRAY: [0] perf and record programs, [1] test-run programs, [2] those of system calls, [3 + n] program n at a tracepoint */
+	/* PERCPU_ARRAY: [0] perf and record programs, [1] test-run programs, [2] those of system calls, [3 + n] program
+	 * n at a tracepoint */
+	IMG_SCRATCH,
 	IMG_DROPS,   /* PERCPU_ARRAY of struct img_drops, one for each program in the order of prog[] */
 	IMG_RING,    /* RINGS: one ring per CPU */
 	IMG_CONTROL, /* RINGBUF: the control ring */
 	IMG_VAR,     /* HASH: d_program.var[id] */
 	IMG_AGG,     /* PERCPU_HASH, or PERCPU_ARRAY of 1 when key_size is 0: d_program.agg[id] */
-	IMG_SPARE, /* PERCPU_HASH whose memory is there from the start: keys of agg[id] for which there was none; added to IMG_AGG's */
+	/* PERCPU_HASH whose memory is there from the start: keys of agg[id] for which there was none;
+	 * added to IMG_AGG's */
+	IMG_SPARE,
 	IMG_STACKS,      /* STACK_TRACE: u32 id -> frames */
 	IMG_LONG_STACKS, /* HASH: u64 (without STACK_ID_*) -> frames; those that collided */
 	IMG_GENERATIONS, /* HASH: u64 struct mm_struct * -> struct img_generation */
@@ -63,8 +67,10 @@ enum img_map_use {
 	IMG_THREADS,     /* TASK_STORAGE: struct img_thread_count[], of d_program.counter[] */
 	IMG_TIMES,       /* TASK_STORAGE: struct img_thread_time */
 	IMG_DISPATCH,    /* ARRAY of 1 x struct img_dispatch */
-	IMG_CALLS, /* ARRAY of 1: for each number of a system call its probe and epids; of class id. Of places: for each cookie */
-	IMG_BUSY, /* PERCPU_ARRAY of 1: a word for each part of scratch memory that programs of places share: it is taken */
+	/* ARRAY of 1: for each number of a system call its probe and epids; of class id. Of places: for each cookie */
+	IMG_CALLS,
+	/* PERCPU_ARRAY of 1: a word for each part of scratch memory that programs of places share: it is taken */
+	IMG_BUSY,
 	IMG_SELF,             /* TASK_STORAGE: variables of a thread (cg_self.c) */
 	IMG_UNWIND_PROCESSES, /* HASH: u32 process id -> u32 index of its img_unwind_space */
 	IMG_UNWIND_SPACES,    /* ARRAY of struct img_unwind_space */
@@ -78,7 +84,9 @@ struct img_map {
 	uint32_t id;                                /* VAR and AGG: which */
 	char name[16];                              /* letters, digits, '_' */
 	uint32_t key_size, value_size, max_entries; /* RINGS, RINGBUF: max_entries = bytes of a ring, a power of two */
-	void *init; /* CALLS: what it starts with, of the image's arena: value_size bytes, or the rows of img_rows that are filled in */
+	/* CALLS: what it starts with, of the image's arena: value_size bytes, or the rows of img_rows that
+	 * are filled in */
+	void *init;
 };
 
 /* Shared words, mapped or looked up as one value. */
@@ -371,7 +379,8 @@ struct bpf_point {
 	const char *module; /* of a function; NULL: the kernel proper */
 	bool has_result;    /* POINT_RETURN: it returns something */
 	bool by_pattern;    /* nobody asked for it in particular: it is left out when the kernel refuses it */
-	uint8_t nargs; /* at least; POINT_RETURN: 0: arg1 is the result; else they are those of the call (fexit alone has them) */
+	/* at least; POINT_RETURN: 0: arg1 is the result; else they are those of the call (fexit alone has them) */
+	uint8_t nargs;
 	uint8_t constant_at; /* that word, behind them, is `constant`: which of the points it was; 0: none */
 	int32_t constant;
 	const char *in_call; /* it fires in this system call only */
@@ -456,7 +465,8 @@ struct bpf_opts {
 	bool sums;         /* histograms keep the sum of their values, too */
 	bool errtags;      /* refusals carry their tag */
 	bool temporal;     /* records carry their time, so that those of several CPUs can be put in order */
-	bool by_kprobe; /* functions of the kernel are reached by kprobes, whose context is registers; else by fentry and fexit */
+	/* functions of the kernel are reached by kprobes, whose context is registers; else by fentry and fexit */
+	bool by_kprobe;
 };
 
 /* Generates code for every probe that has clauses.  -TALLY_ENOMEM, -TALLY_ENOTSUP with words in e

@@ -504,7 +504,8 @@ void cg_sspan(struct cg *g, const struct ir_ins *i)
 /* ---- cleanpath() --------------------------------------------------------------------------
  *
  * A step looks at byte i of the path.  Of a slash and what is behind it, one of two slashes and "/." are left out;
- * "/.." makes the walk (k = 1) go back by a step for each byte to the slash before, which goes, too.  Everything else is written at j.
+ * "/.." makes the walk (k = 1) go back by a step for each byte to the slash before, which goes, too.  Everything else
+ * is written at j.
  */
 
 /* to = byte i + n of the path */

@@ -6,7 +6,8 @@
  * img_unwind_space), and here are the programs that walk with them.  The order of a walk:
  *
  *	registers  of the thread when it left user mode, wherever the event came
- *	process    its ranges of addresses; they hold for the generation of mappings that the firing is in, or are not used
+ *	process    its ranges of addresses; they hold for the generation of mappings that the firing is in, or
+ *	           are not used
  *	frame      range of the address, row of the range's chunk, rule of the row: CFA, return address, frame pointer
  *
  * The frames are the turns of a bpf_loop(), whose body the verifier walks once.  Both searches are without branches, or

@@ -6,7 +6,8 @@
  * place.  A row has beside that of a system call:
  *
  *	u32 pid        in place of compat: the process that is meant; 0: whichever comes there
- *	u64 digits     if clauses ask for probeprov: how long the provider's name is, behind which the process id goes; 0: it is all there
+ *	u64 digits     if clauses ask for probeprov: how long the provider's name is, behind which the process id goes;
+ *	               0: it is all there
  *	operands[]     of a place: where each argument lies
  *
  * Arguments of a function are registers, and then words of its stack.  Those of a place are read as its row says: an

@@ -74,15 +74,17 @@ enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10 }; /* 0 result, 1-5 arguments
 /* ---- helpers -------------------------------------------------------- */
 /* name, number */
 /* clang-format off */
-#define INS_HELPERS(X)                                                                             \
-	X(map_lookup_elem, 1) X(map_update_elem, 2) X(map_delete_elem, 3) X(probe_read, 4)          \
-	X(ktime_get_ns, 5) X(get_prandom_u32, 7) X(get_smp_processor_id, 8) X(tail_call, 12) X(get_current_pid_tgid, 14)                   \
-	X(get_current_uid_gid, 15) X(get_current_comm, 16) X(perf_event_output, 25) X(get_stackid, 27) X(probe_write_user, 36)                       \
-	X(get_current_task, 35) X(perf_event_read_value, 55) X(perf_prog_read_value, 56) X(get_stack, 67)                        \
-	X(probe_read_user, 112) X(probe_read_kernel, 113) X(probe_read_user_str, 114)               \
-	X(probe_read_kernel_str, 115) X(get_ns_current_pid_tgid, 120) X(ringbuf_output, 130)        \
-	X(ringbuf_reserve, 131) X(ringbuf_submit, 132) X(ringbuf_discard, 133)                      \
-	X(ringbuf_query, 134) X(task_storage_get, 156) X(get_task_stack, 141) X(get_current_task_btf, 158) X(get_attach_cookie, 174) X(task_pt_regs, 175) X(send_signal, 109) X(loop, 181) X(strncmp, 182) X(get_func_arg, 183) X(get_func_ret, 184)
+#define INS_HELPERS(X) \
+	X(map_lookup_elem, 1) X(map_update_elem, 2) X(map_delete_elem, 3) X(probe_read, 4) X(ktime_get_ns, 5) \
+	X(get_prandom_u32, 7) X(get_smp_processor_id, 8) X(tail_call, 12) X(get_current_pid_tgid, 14) \
+	X(get_current_uid_gid, 15) X(get_current_comm, 16) X(perf_event_output, 25) X(get_stackid, 27) \
+	X(probe_write_user, 36) X(get_current_task, 35) X(perf_event_read_value, 55) \
+	X(perf_prog_read_value, 56) X(get_stack, 67) X(probe_read_user, 112) X(probe_read_kernel, 113) \
+	X(probe_read_user_str, 114) X(probe_read_kernel_str, 115) X(get_ns_current_pid_tgid, 120) \
+	X(ringbuf_output, 130) X(ringbuf_reserve, 131) X(ringbuf_submit, 132) X(ringbuf_discard, 133) \
+	X(ringbuf_query, 134) X(task_storage_get, 156) X(get_task_stack, 141) X(get_current_task_btf, 158) \
+	X(get_attach_cookie, 174) X(task_pt_regs, 175) X(send_signal, 109) X(loop, 181) X(strncmp, 182) \
+	X(get_func_arg, 183) X(get_func_ret, 184)
 /* clang-format on */
 enum {
 #define X(name, number) HELPER_##name = number,

@@ -21,7 +21,7 @@
 
 enum { TRACES = 240, TAGS = 256 };
 
-/* ---- traces ------------------------------------------------------------------------------------------------------- */
+/* ---- traces ---------------------------------------------------------------------------------- */
 
 /* Tags that were given back last are taken first, of few or many.  Reads of one tag that follow each other differ in
  * their addresses' low bits: otherwise the completion of the one could not be told from that of the other, by
@@ -87,7 +87,7 @@ static void world_cut(struct world *w)
 	times_seen(w);
 }
 
-/* ---- what is true of the records that are there ------------------------------------------------------------------- */
+/* ---- what is true of the records that are there ---------------------------------------------- */
 
 struct figures {
 	uint64_t v[TXNS]; /* latencies to the last completion */
@@ -168,7 +168,7 @@ static void count_figures(const struct world *w, uint32_t who, bool as_were, str
 	qsort(f->v, f->n, sizeof(*f->v), by_value);
 }
 
-/* ---- the report ------------------------------------------------------------------------------------------------------ */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 struct judge {
 	const char *line;

@@ -766,7 +766,7 @@ static void judge_report(uint32_t trace, struct truth *t, const char *json, cons
 	}
 }
 
-/* ---- a trace ------------------------------------------------------------------------------------------------------ */
+/* ---- a trace --------------------------------------------------------------------------------- */
 
 static int put(void *arg, const char *s, size_t n)
 {

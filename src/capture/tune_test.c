@@ -383,7 +383,7 @@ static void the_model_is_tuned_to_what_its_forecast_says_is_best(void **state)
 			tune_model(&models[i], (uint32_t)(1 + 10 * k + i), from[k]);
 }
 
-/* ---- how it looks -------------------------------------------------------------------------------------------------- */
+/* ---- how it looks ---------------------------------------------------------------------------- */
 
 static void run_from_first(struct bench *b, struct tally_tune_opts *o, uint32_t form)
 {
@@ -639,7 +639,7 @@ static void a_machine_that_has_a_time_is_asked_for_it(void **state)
 	bench_free(b);
 }
 
-/* ---- options --------------------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static void what_cannot_be_tuned_is_refused(void **state)
 {

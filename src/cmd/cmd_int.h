@@ -60,12 +60,14 @@ struct opt {
 /* The place of a member that has the type which the option writes. */
 #define OPT_AT(state, member, type) _Generic(((state *)0)->member, type: offsetof(state, member))
 #define OPT_TRUE(state, member) \
-	{ .kind = OPT_KIND_TRUE, .at = _Generic(((state *)0)->member, bool: offsetof(state, member), uint8_t: offsetof(state, member)) }
+	{ .kind = OPT_KIND_TRUE, \
+	  .at = _Generic(((state *)0)->member, bool: offsetof(state, member), uint8_t: offsetof(state, member)) }
 #define OPT_BITS(state, member, mask) { .kind = OPT_KIND_BITS, .at = OPT_AT(state, member, uint32_t), .bits = (mask) }
 #define OPT_KEEP(state, member) { .kind = OPT_KIND_KEEP, .at = OPT_AT(state, member, const char *) }
 #define OPT_ONCE(state, member) { .kind = OPT_KIND_ONCE, .at = OPT_AT(state, member, const char *) }
 #define OPT_NUMBER(state, member, from, to, words) \
-	{ .kind = OPT_KIND_NUMBER, .at = OPT_AT(state, member, uint32_t), .least = (from), .most = (to), .expected = (words) }
+	{ .kind = OPT_KIND_NUMBER, .at = OPT_AT(state, member, uint32_t), .least = (from), .most = (to), \
+	  .expected = (words) }
 #define OPT_MS(state, member) { .kind = OPT_KIND_MS, .at = OPT_AT(state, member, uint64_t) }
 /* clang-format on */
 struct opts {

@@ -39,7 +39,8 @@ bool gpci_snapshot_moved(const struct gpci_snapshot *before, const struct gpci_s
 /* clang-format off */
 #define GPCI_INVARIANTS(X) \
 	X(processors_ran_what_was_consumed, "what processors ran is what partitions consumed") \
-	X(processors_run_within_time, "a processor runs no longer than time passes, and not at all when it is in no use") \
+	X(processors_run_within_time, \
+	  "a processor runs no longer than time passes, and not at all when it is in no use") \
 	X(capped_within_entitled, "capped cycles stay within the entitled ones, and those within the processors") \
 	X(uncapped_behind_entitlement, "uncapped cycles come behind a whole entitlement") \
 	X(partitions_within_their_processors, "a partition consumes no more than its virtual processors can") \

@@ -273,7 +273,7 @@ static void requests_are_found_by_any_of_their_names(void **state)
 	assert_int_equal(gpci_request_find("links_abc")->size, 80);
 }
 
-/* ---- bytes ---------------------------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 static uint64_t any(uint64_t *seed)
 {
@@ -336,7 +336,7 @@ static void an_asked_block_is_zero_but_for_the_question(void **state)
 		assert_int_equal(block[i], 0);
 }
 
-/* ---- hostile replies -------------------------------------------------------------------------------------------------- */
+/* ---- hostile replies ------------------------------------------------------------------------- */
 
 static void replies_that_promise_more_than_they_hold_are_corrupt(void **state)
 {

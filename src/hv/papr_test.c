@@ -398,7 +398,7 @@ static void blocks_are_as_the_text_lays_them_out(void **state)
 	}
 }
 
-/* ---- versions ------------------------------------------------------------------------------------------------------ */
+/* ---- versions -------------------------------------------------------------------------------- */
 
 static void the_version_asked_for_is_an_upper_bound_and_never_refused(void **state)
 {
@@ -434,7 +434,7 @@ static void links_have_the_specs_layout_for_version_0_and_linuxs_from_3_on(void 
 	assert_int_equal(r.block[HEADER + 80 + 3], 5);
 }
 
-/* ---- order of checks ---------------------------------------------------------------------------------------------------- */
+/* ---- order of checks ------------------------------------------------------------------------- */
 
 static int64_t rc_of(struct ask a)
 {
@@ -484,7 +484,7 @@ static void an_unknown_request_is_never_a_bad_parameter(void **state)
 		assert_int_equal(rc_of((struct ask){ .number = unknown[i], .level = 6, .size = 32 }), H_NOT_AVAILABLE);
 }
 
-/* ---- the block ------------------------------------------------------------------------------------------------------------ */
+/* ---- the block ------------------------------------------------------------------------------- */
 
 static void a_block_that_is_not_all_memory_or_wraps_is_h_privilege_and_nothing_is_written(void **state)
 {
@@ -628,7 +628,7 @@ static void bytes_behind_the_last_record_and_reserved_ones_at_level_0_stay(void 
 		assert_int_equal(r.block[i], UNTOUCHED);
 }
 
-/* ---- options of the service -------------------------------------------------------------------------------------------------- */
+/* ---- options of the service ------------------------------------------------------------------ */
 
 static void other_tokens_and_an_absent_service_are_h_function(void **state)
 {
@@ -736,7 +736,7 @@ static void no_memory_is_told(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
-/* ---- continuation ----------------------------------------------------------------------------------------------------------------- */
+/* ---- continuation ---------------------------------------------------------------------------- */
 
 /* Linux's way: behind the id of the last record; the virtual processors of 0xa0 by (partition, last + 1). */
 static void the_second_index_continues_inside_a_partition(void **state)
@@ -765,7 +765,7 @@ static void the_second_index_continues_inside_a_partition(void **state)
 	}
 }
 
-/* ---- rights ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- rights ---------------------------------------------------------------------------------- */
 
 static void rights_are_words_and_each_adds_one(void **state)
 {

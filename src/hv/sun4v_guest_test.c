@@ -515,7 +515,7 @@ static void what_is_no_control_register_or_strand_is_refused(void **state)
 	done(c);
 }
 
-/* ---- MMU statistics ------------------------------------------------------------------------------------------------ */
+/* ---- MMU statistics -------------------------------------------------------------------------- */
 
 static void each_strand_gets_a_clean_buffer_and_gives_it_back(void **state)
 {
@@ -571,7 +571,7 @@ static void buffers_that_cannot_be_had_are_refused_with_the_reason(void **state)
 	done(c);
 }
 
-/* ---- words ------------------------------------------------------------------------------------------------------------ */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static void values_are_told_by_their_fields(void **state)
 {
@@ -607,7 +607,7 @@ static void values_are_told_by_their_fields(void **state)
 	buf_free(&b);
 }
 
-/* ---- when the platform goes, and without memory ---------------------------------------------------------------------------- */
+/* ---- when the platform goes, and without memory ---------------------------------------------- */
 
 static int everything(struct err *e)
 {

@@ -397,7 +397,7 @@ static enum sun4v_verdict each_hub(const struct sun4v_watch *w, uint32_t round,
 	return moved ? SUN4V_HOLDS : nothing_moved(e);
 }
 
-/* ---- the invariants ------------------------------------------------------------------------------------------------ */
+/* ---- the invariants -------------------------------------------------------------------------- */
 
 #define STEADY 10u /* percent that a load may differ between rounds */
 

@@ -175,7 +175,7 @@ static bool is_reserved(uint32_t word)
 
 static const char *const sides[] = { "instruction", "data" };
 
-/* ---- the invariants ------------------------------------------------------------------------------------------------ */
+/* ---- the invariants -------------------------------------------------------------------------- */
 
 static enum sun4v_verdict nothing_hit(struct err *e)
 {

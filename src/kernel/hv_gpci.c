@@ -5,10 +5,12 @@
  *
  *	hv_gpci/type, cpumask                  for perf_event_open(2)
  *	.../format/request                     "config:0-31": where a field of an event lies
- *	.../events/NAME                        "request=0x20,sibling_part_id=?,counter_info_version=0x8,length=8,offset=0x10"
+ *	.../events/NAME                        "request=0x20,sibling_part_id=?,counter_info_version=0x8,length=8,
+ *	                                       offset=0x10"
  *	.../interface/version, kernel_version  "0x6": of the firmware; the highest that the driver knows
  *	.../interface/collect_privileged, ga, expanded, lab      "1": the capabilities, request 0x40
- *	.../interface/processor_config, ...    from POWER10 on, five requests whole: their records as hexadecimal digits in lines
+ *	.../interface/processor_config, ...    from POWER10 on, five requests whole: their records as hexadecimal
+ *	                                       digits in lines
  *
  * (Documentation/ABI/testing/sysfs-bus-event_source-devices-hv_gpci.)  So an asker's call is answered as a hypervisor
  * would, out of these: capabilities and topology are read at each call; what has counters is hv_gpci_count.c; all else

@@ -190,7 +190,8 @@ int programs_enable(struct k_run *k, struct err *e);
 void programs_disable(struct k_run *k);
 void programs_close(struct k_run *k);
 
-/* ---- guard.c: a process that works until its pipe ends, which is when this one does; its end of the pipe is fd ---- */
+/* ---- a process of its own (guard.c) ------------------------------------------------ */
+/* It works until its pipe ends, which is when this one does; its end of the pipe is fd. */
 int guard_start_work(struct k_guard *g, void (*work)(void *arg, int fd), void *arg, struct err *e);
 
 /* ---- timers (timer.c) ------------------------------------------------------------- */

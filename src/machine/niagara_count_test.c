@@ -215,7 +215,7 @@ static void perf_config_chooses_the_class_of_level_2_misses(void **state)
 	}
 }
 
-/* ---- memory controllers ------------------------------------------------------------------------------------------- */
+/* ---- memory controllers ---------------------------------------------------------------------- */
 
 static void a_memory_controller_has_two_counters_of_31_bits(void **state)
 {
@@ -269,7 +269,7 @@ static void queue_latencies_add_up_the_cycles_of_all_that_wait(void **state)
 	rig_close(&r);
 }
 
-/* ---- hubs, port by port ------------------------------------------------------------------------------------------------ */
+/* ---- hubs, port by port ---------------------------------------------------------------------- */
 
 enum {
 	C2C = 0x02,
@@ -491,7 +491,7 @@ static void a_hub_can_be_made_busy_alone(void **state)
 	rig_close(&r);
 }
 
-/* ---- what is modelled ------------------------------------------------------------------------------------------------------ */
+/* ---- what is modelled ------------------------------------------------------------------------ */
 
 /* Whether the machine has this register of a controller or hub, and its counters count events of this set. */
 static bool counts(const struct vf_reg *v, uint32_t set_of)
@@ -596,7 +596,7 @@ static void machines_without_hubs_or_walks_model_none(void **state)
 	assert_false(niagara_models(sun4v_kind("batoka", 4), (enum vf_eventset)9, 0));
 }
 
-/* ---- the guest's library on this machine --------------------------------------------------------------------------------------- */
+/* ---- the guest's library on this machine ----------------------------------------------------- */
 
 static int line_sun4v(void *arg, uint32_t vcpu, unsigned trap, uint64_t o[6], struct err *e)
 {

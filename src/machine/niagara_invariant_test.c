@@ -91,19 +91,22 @@ static void put_in(struct mix *m, uint32_t count)
 	}
 }
 
-/* ---- invariants ------------------------------------------------------------------------------------------------------ */
+/* ---- invariants ------------------------------------------------------------------------------ */
 
 /* An invariant between zeros says nothing: how often of a hundred its sums must be others, where it applies. */
 /* clang-format off */
 #define INVARIANTS(X) \
-	X(MISSES_ARE_SERVED, 99) X(READS_ARE_MISSES_OF_MEMORY, 99) X(WRITES_ARE_WRITEBACKS, 30) X(NO_NODE_NO_TRAFFIC, 0) \
-	X(ONE_NODE_ASKS_NOBODY, 0) X(PLANES_ARE_TRANSACTIONS, 90) X(HITS_ARE_THE_REST_OF_THE_MISSES, 80) \
-	X(WALKS_ARE_TLB_MISSES, 99) X(BUFFERS_ARE_HITS, 50) X(RESERVED_WORDS_STAY, 0) X(EVENTS_ARE_THE_TRUTH, 90) \
-	X(TALLIES_ARE_WHAT_WENT_IN, 60) X(CONTROLLERS_ARE_THE_TRUTH, 75) X(PORTS_ARE_THE_PLANE, 90) X(REQUESTS_BY_KIND, 90) \
-	X(WRITEBACKS_BY_KIND, 20) X(WRITEBACKS_GO_HOME, 20) X(WRITEBACKS_BRING_DATA, 20) X(INVALIDATIONS_GO_OUT, 30) X(OWNERSHIPS_GO_OUT, 90) \
-	X(SHARES_GO_OUT, 90) X(REQUESTS_ARE_REPLIED_TO, 90) X(ALL_OTHERS_REPLY, 90) X(REPLIES_BY_STATE, 90) X(REPLIES_BY_HIT, 90) \
-	X(REPLIES_WITH_AND_WITHOUT_DATA, 90) X(PORTS_SHOW_WHAT_IS_CHOSEN, 20) X(SERIALIZER_COUNTS_THE_PLANE, 90) \
-	X(WHO_WAITS_IS_WOKEN, 12) X(ONE_NODE_ASKS_NO_HUB, 0) X(EMPTY_SOCKETS_ARE_SILENT, 0) X(DATA_OF_CACHES, 60) X(DATA_OF_MEMORIES, 90)
+	X(MISSES_ARE_SERVED, 99) X(READS_ARE_MISSES_OF_MEMORY, 99) X(WRITES_ARE_WRITEBACKS, 30) \
+	X(NO_NODE_NO_TRAFFIC, 0) X(ONE_NODE_ASKS_NOBODY, 0) X(PLANES_ARE_TRANSACTIONS, 90) \
+	X(HITS_ARE_THE_REST_OF_THE_MISSES, 80) X(WALKS_ARE_TLB_MISSES, 99) X(BUFFERS_ARE_HITS, 50) \
+	X(RESERVED_WORDS_STAY, 0) X(EVENTS_ARE_THE_TRUTH, 90) X(TALLIES_ARE_WHAT_WENT_IN, 60) \
+	X(CONTROLLERS_ARE_THE_TRUTH, 75) X(PORTS_ARE_THE_PLANE, 90) X(REQUESTS_BY_KIND, 90) \
+	X(WRITEBACKS_BY_KIND, 20) X(WRITEBACKS_GO_HOME, 20) X(WRITEBACKS_BRING_DATA, 20) \
+	X(INVALIDATIONS_GO_OUT, 30) X(OWNERSHIPS_GO_OUT, 90) X(SHARES_GO_OUT, 90) \
+	X(REQUESTS_ARE_REPLIED_TO, 90) X(ALL_OTHERS_REPLY, 90) X(REPLIES_BY_STATE, 90) X(REPLIES_BY_HIT, 90) \
+	X(REPLIES_WITH_AND_WITHOUT_DATA, 90) X(PORTS_SHOW_WHAT_IS_CHOSEN, 20) \
+	X(SERIALIZER_COUNTS_THE_PLANE, 90) X(WHO_WAITS_IS_WOKEN, 12) X(ONE_NODE_ASKS_NO_HUB, 0) \
+	X(EMPTY_SOCKETS_ARE_SILENT, 0) X(DATA_OF_CACHES, 60) X(DATA_OF_MEMORIES, 90)
 /* clang-format on */
 enum invariant {
 #define INVARIANT(name, least) name,
@@ -145,7 +148,7 @@ static void no_invariant_was_empty(void)
 				 invariants[i].checked);
 }
 
-/* ---- invariants of the truth -------------------------------------------------------------------------------------- */
+/* ---- invariants of the truth ----------------------------------------------------------------- */
 
 static uint64_t counts_sum(const uint64_t *p, uint32_t n)
 {
@@ -223,7 +226,7 @@ static void check_buffers(const struct niagara_truth *t, uint64_t slots[16])
 	SAME(RESERVED_WORDS_STAY, all, 0);
 }
 
-/* ---- invariants of the caches ---------------------------------------------------------------------------------------- */
+/* ---- invariants of the caches ---------------------------------------------------------------- */
 
 /* The way of a set that has this tag; or WAYS. */
 static uint32_t set_find_way(const struct l2_set *set, uint64_t tag)
@@ -307,7 +310,7 @@ static void check_inclusion(void)
 		}
 }
 
-/* ---- invariants between registers and the truth ---------------------------------------------------------------------------- */
+/* ---- invariants between registers and the truth ---------------------------------------------- */
 
 struct sparc {
 	uint16_t code;
@@ -538,7 +541,7 @@ static void all_invariants_hold_over_a_thousand_random_loads(void **state)
 		assert_true(of_event[i] > 0);
 }
 
-/* ---- registers that are written and chosen anew under way ------------------------------------------------------------------ */
+/* ---- registers that are written and chosen anew under way ------------------------------------ */
 
 /* A second machine with the same references, whose counters nobody touches, says what was to be added meanwhile. */
 static void writes_and_new_selections_settle_under_way(void **state)
@@ -614,7 +617,7 @@ static void classes_add_up_to_all_misses(void **state)
 	}
 }
 
-/* ---- the same again --------------------------------------------------------------------------------------------------------- */
+/* ---- the same again -------------------------------------------------------------------------- */
 
 enum { WORDS_MOST = MOST_STRANDS * (VF_REGS + 1) };
 struct picture {
@@ -849,7 +852,7 @@ static void notes_change_nothing_but_the_speed(void **state)
 	}
 }
 
-/* ---- what the loads are for ---------------------------------------------------------------------------------------------------- */
+/* ---- what the loads are for ------------------------------------------------------------------ */
 
 static double share_of(uint64_t part, uint64_t whole)
 {

@@ -582,7 +582,7 @@ static void a_stored_line_that_another_node_has_read_is_written_back_when_its_ow
 	rig_close(&r);
 }
 
-/* ---- time ------------------------------------------------------------------------------------------------------------ */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static uint64_t cost(uint8_t kind, uint64_t va)
 {
@@ -671,7 +671,7 @@ static void references_of_no_strand_kind_or_level_are_left_out(void **state)
 	rig_close(&r);
 }
 
-/* ---- opening ----------------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static void a_load_that_is_none_is_refused_with_the_nearest(void **state)
 {

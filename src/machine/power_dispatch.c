@@ -9,7 +9,8 @@
  *	4. Shared, beyond (uncapped): the rest of shared cores and donated time, by weight, to partitions that used all
  *	   of their entitlement and may have more.
  *	5. A partition's virtual processors take turns: each gets what it wants as long as the partition's grant lasts,
- *	   and each window begins with another one. A virtual processor waits for the time that it wants and does not get.
+ *	   and each window begins with another one. A virtual processor waits for the time that it wants and
+ *	   does not get.
  *	6. Places: each virtual processor on its home core as far as there is room, then on the nearest cores with room.
  *	7. Run cycles, instructions and traffic follow from the time that ran (power_memory.c).
  *

@@ -210,7 +210,7 @@ static void replies_of_any_size_give_the_same_records_of_every_request(void **st
 	assert_int_equal(mem_live(), 0);
 }
 
-/* ---- each is broken by a doctored machine ---------------------------------------------------------------------------- */
+/* ---- each is broken by a doctored machine ---------------------------------------------------- */
 
 struct doctor {
 	struct world *w;
@@ -453,7 +453,7 @@ static void each_invariant_is_broken_by_a_doctored_machine(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
-/* ---- what is unknown ------------------------------------------------------------------------------------------------- */
+/* ---- what is unknown ------------------------------------------------------------------------- */
 
 static int running_call(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 {
@@ -578,7 +578,7 @@ static void every_failing_allocation_is_survived(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
-/* ---- what the text says of the block, against records counted by hand ---------------------------------------------- */
+/* ---- what the text says of the block, against records counted by hand ------------------------ */
 
 enum { LONG_BLOCK = 32 + 200 * 48 };
 struct long_guest {

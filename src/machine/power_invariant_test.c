@@ -22,9 +22,11 @@ static const uint32_t numbers[TABLES] = { 0x10,       0x20, 0x30, 0x50, 0x60, 0x
 /* An invariant about nothing holds: so it is counted in how many windows there was what an invariant is about. */
 /* clang-format off */
 #define SIGHTS(S) \
-	S(uncapped) S(held_at_entitlement) S(weight_0) S(donated) S(kept) S(borrowed) S(idle) S(idle_not_reported) S(fraction_carried)  \
-	S(no_run_counts) S(unusable) S(firmware_time) S(retired) S(traffic) S(full_link) S(full_controller) S(waited) S(not_wired) S(link_c) S(between_collections) \
-	S(mmcrh_set) S(mmcrh_off) S(dispatched_off_home) S(never_ran) S(many_pages) S(created) S(deleted) S(resized) S(refused)
+	S(uncapped) S(held_at_entitlement) S(weight_0) S(donated) S(kept) S(borrowed) S(idle) \
+	S(idle_not_reported) S(fraction_carried) S(no_run_counts) S(unusable) S(firmware_time) S(retired) \
+	S(traffic) S(full_link) S(full_controller) S(waited) S(not_wired) S(link_c) S(between_collections) \
+	S(mmcrh_set) S(mmcrh_off) S(dispatched_off_home) S(never_ran) S(many_pages) S(created) S(deleted) \
+	S(resized) S(refused)
 /* clang-format on */
 enum sight {
 #define S(name) SAW_##name,
@@ -103,7 +105,7 @@ static struct known *known(struct trial *t, uint64_t id)
 	return NULL;
 }
 
-/* ---- invariants ---------------------------------------------------------------------------------------------------------- */
+/* ---- invariants ------------------------------------------------------------------------------ */
 
 static void time_is_conserved(struct trial *t)
 {
@@ -470,7 +472,7 @@ static void all_invariants(struct trial *t)
 		pages_and_own_views_are_the_same(t);
 }
 
-/* ---- trials --------------------------------------------------------------------------------------------------------- */
+/* ---- trials ---------------------------------------------------------------------------------- */
 
 static void read_all(struct trial *t)
 {

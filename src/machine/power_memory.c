@@ -7,7 +7,8 @@
  *
  *	1. Demand: what all partitions would move and complete without limits.
  *	2. If that exceeds the capacity of a cable or a controller, its pace is the capacity divided by the demand.
- *	3. A program accesses all of its memory evenly, so its pace on a chip is that of the slowest path from there to any
+ *	3. A program accesses all of its memory evenly, so its pace on a chip is that of the slowest path from
+ *	there to any
  *	   of its memory. It completes fewer instructions in the same cycles, and moves fewer bytes: its CPI rises.
  *
  * So bytes on cables, bytes at controllers and instructions come from one count, and no cable or controller ever

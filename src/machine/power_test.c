@@ -99,7 +99,7 @@ static void time_does_not_go_back_and_moves_in_whole_windows(void **state)
 	world_close(&w);
 }
 
-/* ---- loads: each shows what its text says -------------------------------------------------------------------------- */
+/* ---- loads: each shows what its text says ---------------------------------------------------- */
 
 static void every_load_moves_all_that_it_has(void **state)
 {
@@ -249,7 +249,7 @@ static void load_donating_shows_borrowed_processors_of_the_giver(void **state)
 	world_close(&w);
 }
 
-/* ---- dispatch ------------------------------------------------------------------------------------------------------- */
+/* ---- dispatch -------------------------------------------------------------------------------- */
 
 static void who_wants_less_than_its_share_gets_it_and_the_others_share_the_rest(void **state)
 {
@@ -326,7 +326,7 @@ static void processors_near_home_go_first(void **state)
 	world_close(&w);
 }
 
-/* ---- processors ------------------------------------------------------------------------------------------------------- */
+/* ---- processors ------------------------------------------------------------------------------ */
 
 static void processors_that_are_not_used_are_listed_with_their_states(void **state)
 {
@@ -404,7 +404,7 @@ static void a_processor_without_run_counts_shows_zeros(void **state)
 	world_close(&w);
 }
 
-/* ---- links --------------------------------------------------------------------------------------------------------------- */
+/* ---- links ----------------------------------------------------------------------------------- */
 
 static void local_work_leaves_links_idle_and_unwired_ones_are_all_ones(void **state)
 {
@@ -485,7 +485,7 @@ static void level_0_has_the_same_links_in_the_specs_layout(void **state)
 	world_close(&w);
 }
 
-/* ---- memory: one count of bytes, by hand ------------------------------------------------------------------------------ */
+/* ---- memory: one count of bytes, by hand ----------------------------------------------------- */
 
 /* Eight cores of chip 0 move 1000 bytes a tick: half to its own memory, half over one cable, which carries 32. */
 static void open_saturated(const char *more)
@@ -587,7 +587,7 @@ static void a_controller_that_is_full_was_not_limited(void **state)
 	world_close(&w);
 }
 
-/* ---- waits and the hypervisor's time ------------------------------------------------------------------------------------- */
+/* ---- waits and the hypervisor's time --------------------------------------------------------- */
 
 static void waits_were_longer_than_a_window(void **state)
 {
@@ -644,7 +644,7 @@ static void hypervisor_time_was_0_exactly_when_cores_were_full(void **state)
 	world_close(&w);
 }
 
-/* ---- MMCRH ------------------------------------------------------------------------------------------------------------------ */
+/* ---- MMCRH ----------------------------------------------------------------------------------- */
 
 static void set_mmcrh(uint64_t v)
 {
@@ -705,7 +705,7 @@ static void the_same_mmcrh_changes_nothing_and_all_ones_stops_collection(void **
 	world_close(&w);
 }
 
-/* ---- partitions ---------------------------------------------------------------------------------------------------------------- */
+/* ---- partitions ------------------------------------------------------------------------------ */
 
 static struct power_partition wanted(uint16_t id, bool dedicated, uint16_t vps, uint32_t entitlement)
 {
@@ -850,7 +850,7 @@ static void what_cannot_change_is_refused(void **state)
 	world_close(&w);
 }
 
-/* ---- domains: sums of what is there ----------------------------------------------------------------------------------------- */
+/* ---- domains: sums of what is there ---------------------------------------------------------- */
 
 static void domains_of(const struct gpci_table *b1, const struct power_partition *q)
 {
@@ -903,7 +903,7 @@ static void domains_add_up_to_the_machine_and_its_partitions(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static void levels_rights_and_loads_are_as_asked_for(void **state)
 {

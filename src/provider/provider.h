@@ -71,8 +71,8 @@ struct probe {
 	bool is_later;    /* it stands for those of a description that come to be while it waits: it never fires */
 	bool by_name;     /* no pattern and no list has it: its function must be named */
 	const void *data; /* its provider's own: which request, register or record it is about */
-	const char *def_prov,
-		*def_name; /* what a provider definition calls it, by which its arguments have types; NULL: none is about it */
+	/* what a provider definition calls it, by which its arguments have types; NULL: none is about it */
+	const char *def_prov, *def_name;
 	const char *source; /* where its meaning comes from, for -lv: "perf software event cpu-clock" */
 };
 
@@ -236,8 +236,8 @@ struct user_wait {
 	uint32_t pid; /* 0: whichever; it waits for programs that begin */
 	const char *prov_name;
 	struct d_probedesc d;
-	uint32_t stand_in
-		[3]; /* of ARM_USER_ENTRY + i: the probe whose clauses are the description's; 0: it means none of that kind */
+	/* of ARM_USER_ENTRY + i: the probe whose clauses are the description's; 0: it means none of that kind */
+	uint32_t stand_in[3];
 };
 const struct user_wait *probes_waits(const struct probes *t); /* NULL: there is none */
 /* Where the process calls when it has mapped a library, and its file: false: it has no dynamic loader. */

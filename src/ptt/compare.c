@@ -658,7 +658,7 @@ static void compare_requesters(struct changes *c)
 			compare_requester(c, NULL, &c->b->requester[i]);
 }
 
-/* ---- findings ----------------------------------------------------------------------------------------------------- */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 static int by_chance(const void *p, const void *q)
 {

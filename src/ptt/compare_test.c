@@ -146,8 +146,8 @@ static void a_rate_is_by_the_clock_of_its_device(void **state)
 }
 
 /* ---- planted changes ------------------------------------------------------------------------------------
- * Requesters read and write at random times. Each request is answered after a time of its own, or all of them wait for one
- * link in the order in which they come. What was planted is known here and nowhere else. */
+ * Requesters read and write at random times. Each request is answered after a time of its own, or all of them wait for
+ * one link in the order in which they come. What was planted is known here and nowhere else. */
 struct plant {
 	uint64_t seed;
 	uint32_t requests; /* of each requester, about */

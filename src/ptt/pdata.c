@@ -309,9 +309,10 @@ static void run_end(struct ptt_reader *r, struct pdata_run *run)
 }
 
 /* ---- bytes cut out of AUX data -----------------------------------------------------
- * The size of AUX data says where perf records go on.  When none is there, but one a little before, as many bytes were cut
- * out of the data.  In 8DW markers tell where.  In 4DW the records behind the cut begin at another place of the grid of 16 bytes, unless whole
- * records are missing: where those at the old place stop looking like records, and those at the new one start, the cut is. */
+ * The size of AUX data says where perf records go on.  When none is there, but one a little before, as many bytes were
+ * cut out of the data.  In 8DW markers tell where.  In 4DW the records behind the cut begin at another place of the
+ * grid of 16 bytes, unless whole records are missing: where those at the old place stop looking like records, and those
+ * at the new one start, the cut is. */
 
 #define CUT_MOST (1u << 20)
 

@@ -133,9 +133,9 @@ struct ptt_lost {                 /* what a file did not give, counted */
 };
 struct ptt_reader;
 struct ptt_reader_opts {
-	uint8_t format; /* PTT_4DW or PTT_8DW: what the records are, whatever a perf.data file's event says. Bytes that are no
-	                                       * such file are records and nothing else, and others than these
-	                                       * -TALLY_EINVAL, as far as the marker of 8DW tells */
+	/* PTT_4DW or PTT_8DW: what the records are, whatever a perf.data file's event says. Bytes that are no such
+	 * file are records and nothing else, and others than these -TALLY_EINVAL, as far as the marker of 8DW tells */
+	uint8_t format;
 	bool as_perf; /* all that perf prints: padding too, and sizes as they were rounded up */
 };
 /* `in` stays the caller's and must live as long as the reader; files compressed with zstd are seen

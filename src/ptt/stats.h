@@ -20,10 +20,10 @@
 #include "ptt/ptt.h"
 
 /* ---- histogram: log-linear, 128 buckets in each power of two -------------------------------------
- * Buckets 0-127 hold one value each; from there on the bucket of v is v's power of two and the 7 bits below its top bit. So
- * a value is known to 1 part in 128 or better, whatever its size, and the memory is the same for any number of values.
- * ptt_hist_least() and ptt_hist_most() turn a bucket back into values: a distribution is read, compared or resampled by
- * going through the buckets. */
+ * Buckets 0-127 hold one value each; from there on the bucket of v is v's power of two and the 7 bits below its top
+ * bit. So a value is known to 1 part in 128 or better, whatever its size, and the memory is the same for any number of
+ * values. ptt_hist_least() and ptt_hist_most() turn a bucket back into values: a distribution is read, compared or
+ * resampled by going through the buckets. */
 #define PTT_HIST_BITS 7
 #define PTT_HIST_BUCKETS ((64 - PTT_HIST_BITS + 1) << PTT_HIST_BITS)
 struct ptt_hist {
@@ -136,11 +136,12 @@ struct ptt_device_row {
 	uint32_t device;
 	uint64_t records, record_bytes;
 	uint64_t posted, non_posted, completions;
-	uint64_t span;      /* ticks from the first to the last record */
-	bool span_at_least; /* it may have been longer, and so may every time: short times, deltas, or missing records */
-	bool wraps;         /* 11 bits of time: between any two records whole turns of 2048 ticks may be missing */
-	bool sparse;        /* and some certainly are */
-	bool moved;         /* data came late: times behind it are not those of its clock */
+	uint64_t span; /* ticks from the first to the last record */
+	/* it may have been longer, and so may every time: short times, deltas, or missing records */
+	bool span_at_least;
+	bool wraps;  /* 11 bits of time: between any two records whole turns of 2048 ticks may be missing */
+	bool sparse; /* and some certainly are */
+	bool moved;  /* data came late: times behind it are not those of its clock */
 	uint64_t outstanding_ticks; /* with matching: / span is the mean of its outstanding requests */
 	uint32_t outstanding_peak;
 	uint8_t format; /* enum ptt_format */
@@ -362,10 +363,12 @@ struct ptt_report {
 	uint64_t broken;  /* requests whose answer began and did not end, where others' answers can't be seen */
 	/* Errors, or missing records that nothing tells of, or missing ones of which nobody knows where: */
 	bool never_answered; /* a request was open at the end twice as long as any took that was answered */
-	bool twice_unsure; /* requests that were seen twice had completions that were not: each may have been asked twice, so neither
-	                                       * duplicates nor errors are bounds */
-	bool may_mispair; /* those, or unexpected completions, reused tags, misfits and broken answers are left: pairs may be none, so latencies
-	                                       * and what follows from pairs may be off, and errors are upper bounds */
+	/* requests that were seen twice had completions that were not: each may have been asked twice, so neither
+	 * duplicates nor errors are bounds */
+	bool twice_unsure;
+	/* those, or unexpected completions, reused tags, misfits and broken answers are left: pairs may be none, so
+	 * latencies and what follows from pairs may be off, and errors are upper bounds */
+	bool may_mispair;
 	bool may_miss; /* either of the two */
 	const struct ptt_gap_row *gap;
 	uint32_t ngaps;

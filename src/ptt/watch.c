@@ -288,7 +288,7 @@ static void watch_packet(struct ptt_watch *w, const struct watched_trace *t, con
 	watch_completion(w, t, p);
 }
 
-/* ---- time ---------------------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static void watch_time(struct ptt_watch *w, struct watched_trace *t, uint32_t now)
 {
@@ -305,7 +305,7 @@ static void watch_time(struct ptt_watch *w, struct watched_trace *t, uint32_t no
 	t->timed = true;
 }
 
-/* ---- requests and completions -------------------------------------------------------------------------------------- */
+/* ---- requests and completions ---------------------------------------------------------------- */
 
 /* Whether a trace has requests together with their completions. */
 static bool has_both(const struct watched_trace *t)
@@ -400,7 +400,7 @@ static void watch_transaction(struct ptt_watch *w, struct watched_trace *t, cons
 			     (unsigned long long)pair.t.bytes);
 }
 
-/* ---- traces ---------------------------------------------------------------------------------------------------------- */
+/* ---- traces ---------------------------------------------------------------------------------- */
 
 void ptt_watch_begin(struct ptt_watch *w, uint32_t i, const struct ptt_watched *is)
 {
@@ -458,7 +458,7 @@ void ptt_watch_gap(struct ptt_watch *w, uint32_t i, const struct ptt_gap *g)
 	t->has_hidden_gap |= g->why == PTT_GAP_CUT_SOMEWHERE;
 }
 
-/* ---- the link ----------------------------------------------------------------------------------------------------------- */
+/* ---- the link -------------------------------------------------------------------------------- */
 
 /* What of a direction a trace of it carries: bits of enum ptt_class. */
 static uint32_t carried_classes(const struct ptt_ask *a, bool outbound, uint32_t type)

@@ -1,15 +1,16 @@
 /*
  * options.c: the words behind `-plugin file=tally-qemu.so,`.
  *
- *	machine=NAME                power for a pseries guest; niagara, maramba or batoka for a sun4v one and for a program
+ *	machine=NAME                power for a pseries guest; niagara, maramba or batoka for a sun4v one and
+ *	                            for a program
  *	log=PATH                    a line for each call, or a program's counters at its end
  *
  * and those of --on's model (machine/model_key.c); for a guest also
  *
- *	start=TICKS                 how long the machine has run before the guest: of POWER's timebase, 512,000,000 a second;
- *	                            cycles of sun4v, 1,200,000,000
- *	step=TICKS                  by so much time goes on with each call.  POWER's goes by the clock when it is not said,
- *	                            and stands still when it is 0; sun4v's goes on by 1200, which is a microsecond
+ *	start=TICKS                 how long the machine has run before the guest: of POWER's timebase, 512,000,000 a
+ *	                            second; cycles of sun4v, 1,200,000,000
+ *	step=TICKS                  by so much time goes on with each call.  POWER's goes by the clock when it is not
+ *	                            said, and stands still when it is 0; sun4v's goes on by 1200, which is a microsecond
  *	partition=N                 pseries: who the guest is; 1 when it is not said
  *
  * and for a program, whose model takes its references and no load,

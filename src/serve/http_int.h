@@ -19,9 +19,10 @@
 
 /* clang-format off */
 #define HTTP_FUNCTIONS(X) \
-	X(start_daemon) X(stop_daemon) X(get_daemon_info) X(run) X(get_timeout) X(queue_response) X(create_response_from_buffer) \
-	X(create_response_from_callback) X(destroy_response) X(add_response_header) X(lookup_connection_value) \
-	X(basic_auth_get_username_password) X(free) X(suspend_connection) X(resume_connection) X(get_connection_info) X(set_connection_option)
+	X(start_daemon) X(stop_daemon) X(get_daemon_info) X(run) X(get_timeout) X(queue_response) \
+	X(create_response_from_buffer) X(create_response_from_callback) X(destroy_response) \
+	X(add_response_header) X(lookup_connection_value) X(basic_auth_get_username_password) X(free) \
+	X(suspend_connection) X(resume_connection) X(get_connection_info) X(set_connection_option)
 /* clang-format on */
 struct http_library {
 #define X(name) __typeof__(&MHD_##name) name;
@@ -51,7 +52,8 @@ struct http {
 struct http_request {
 	struct http *http;
 	struct MHD_Connection *connection;
-	void *state; /* the path's own, NULL at first; state_free, if set, gets it when the request is over, however it ends */
+	/* the path's own, NULL at first; state_free, if set, gets it when the request is over, however it ends */
+	void *state;
 	void (*state_free)(void *state);
 };
 /* From now on the request may take as long as it likes, or as long as others. */

@@ -8,7 +8,8 @@
  * A rule that programs can't follow becomes a row without a rule, where a stack ends: nothing is approximated.  They
  * follow
  *
- *	CFA             stack or frame pointer + offset; the word there (frames that were aligned, signals); entries of a PLT
+ *	CFA             stack or frame pointer + offset; the word there (frames that were aligned, signals); entries
+ *	                of a PLT
  *	return address  at an offset from the CFA or the stack pointer, or in the link register
  *	frame pointer   the same, or unchanged
  *

@@ -1,7 +1,7 @@
 /* calls.c: a program of known system calls, between two calls of getppid(2).
  *
- *	calls		1000 reads of 64 bytes, 700 writes, 5 opens that fail, one mmap(2) whose arguments are all told apart;
- *			prints by how much /proc/self/io says that reads and writes grew
+ *	calls		1000 reads of 64 bytes, 700 writes, 5 opens that fail, one mmap(2) whose arguments are all told
+ *			apart; prints by how much /proc/self/io says that reads and writes grew
  *	calls loop N	N calls of getppid(2); prints the nanoseconds of one, in the best of ten turns
  *	calls compat	close(77) and write to it by the numbers of 32-bit programs; exit 3: the kernel takes none
  */

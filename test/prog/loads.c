@@ -1,7 +1,8 @@
 /*
  * loads.c: a program that loads libraries when it runs, and counts how often it calls their functions.
  *
- *	loads [-w] [-f] TIMES CALLS LIBRARY FUNCTION...     loads each library, calls its function so often, and unloads it; so many
+ *	loads [-w] [-f] TIMES CALLS LIBRARY FUNCTION...     loads each library, calls its function so often, and unloads
+ *	                                                    it; so many
  *	                                                   times; prints how many calls there were
  *	-w   waits for a line of standard input first
  *	-f   a child does it, and prints

@@ -1,7 +1,8 @@
 /*
  * locks: threads that wait for locks of the kernel, for times that they know.
  *
- *	locks mutex FILE TIMES     a thread writes while another is held in the midst of its write to the same open file, whose place is locked
+ *	locks mutex FILE TIMES     a thread writes while another is held in the midst of its write to the same open
+ *	                           file, whose place is locked
  *	locks rwsem FILE TIMES     the same through two open files: the inode is locked
  *	locks map THREADS TIMES    threads map, touch and unmap memory, all at once
  *

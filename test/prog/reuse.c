@@ -6,26 +6,30 @@
  *		load	loaded and unloaded with dlopen() and dlclose()
  *		map	mapped at one address and unmapped again
  *		over	mapped over each other, never unmapped
- *		toggle	mapped at one address, made writable and executable again before each of four calls, and unmapped
+ *		toggle	mapped at one address, made writable and executable again before each of four
+ *		        calls, and unmapped
  *		protect	mapped at one address to be read only, then made executable, and unmapped
  *		unprotect	the same, and made readable only again before that
  *		writable	mapped at one address to be read and written, then made executable as well, and unmapped
- *		cover	plugin_a mapped at one address to be written and executed, plugin_b over it to be read, and then made executable
+ *		cover	plugin_a mapped at one address to be written and executed, plugin_b over it to be read, and
+ *		        then made executable
  *		carry	the same, but plugin_a is made writable and executable elsewhere, and moved there by mremap()
  *		memfd	each mapped from a memory file of its own, all of one name
  *		child	each in a process of its own, all of one id, that maps it at one address
  *		move	mapped somewhere, and moved to one address, where the other is
  *		stray	mapped somewhere, and moved to where the kernel likes
  *		swap	mapped elsewhere once, and moved to one address and back again
- *		duplicate	mapped elsewhere once, and from there a second time at one address, by mremap() with an old size of 0
+ *		duplicate	mapped elsewhere once, and from there a second time at one address, by mremap() with an
+ *		                old size of 0
  *		keep	the same, and its pages move, by mremap() with MREMAP_DONTUNMAP
  *		vfork	mapped at one address by a child that has this process's memory
  *		clone	the same by a child of clone(CLONE_VM)
- *		jail	each loaded by a process of its own, whose root directory is DIR; ends when that is done, and leaves their parent there until
- *			it gets a line
+ *		jail	each loaded by a process of its own, whose root directory is DIR; ends when that is done, and
+ *			leaves their parent there until it gets a line
  *		jit	plugin_a mapped at one address, and over it plugin_b's code written into memory without a file
  *		memory	as jit, but the memory is unmapped before plugin_a comes to its place
- *		mapchild	each in a process of its own, all of one id, whose code lies at one address in memory without a file; plugin_a's
+ *		mapchild	each in a process of its own, all of one id, whose code lies at one address in memory
+ *		                without a file; plugin_a's
  *			writes a perf map that calls it reuse_jit_a, plugin_b's none (ROUNDS 1)
  *		mapexec	the same before and after an exec
  *		maptwice	the same in one process, and both write a line for the address
@@ -34,15 +38,17 @@
  *		mapgone		the same, but the file is removed as soon as it is mapped, and written through its descriptor
  *		mapappend	as mapchild, and plugin_b's appends a line for another address to the map of the process before
  *		restamp	as rewrite, and the mtime of the file is the same each time, as with cp -p
- *		rewrite	one file DIR/over.so that holds plugin_a and is written over with plugin_b (ROUNDS 1: truth is the last content's alone)
+ *		rewrite	one file DIR/over.so that holds plugin_a and is written over with plugin_b (ROUNDS 1: truth is
+ *		        the last content's alone)
  *		replace	a file of that name that is removed, and another of the same name
  *		remove	the same, and the other is removed in the end
  *		wake	as map, but a child begins with plugin_a's mapping, and itself unmaps it and maps plugin_b
- *		late	A pages in a mapping that is there from the beginning, after a line came in; then it is unmapped, and B
- *			pages in another at its place; says "ready" before
- *		exec	by two programs of the same fixed addresses, image_a and image_b, that a child becomes one after the other
- *		all	load, map, child, wake and exec in turn, and then this program execs itself for load: six times A and B
- *			a round
+ *		late	A pages in a mapping that is there from the beginning, after a line came in; then it is
+ *			unmapped, and B pages in another at its place; says "ready" before
+ *		exec	by two programs of the same fixed addresses, image_a and image_b, that a child becomes one
+ *		        after the other
+ *		all	load, map, child, wake and exec in turn, and then this program execs itself for load: six times
+ *			A and B a round
  * DIR has plugin_a.so, plugin_b.so and the images.  Prints how many addresses this process called ("1 address").  Ends
  * with 77 where a process's id can't be chosen.
  */

@@ -1,11 +1,10 @@
 /*
  * tasks.c: makes known numbers of processes, threads and signals; for the tests of what fires at them.
  *
- *	20 processes: 10 exit with status 3, 5 are killed, 3 try a program that is not there, 2 touch memory that is not theirs
- *	7 threads
- *	30 times SIGUSR1, handled; 4 times SIGURG, ignored; 3 times SIGUSR2, waited for
- *	`tasks pings N`: N round trips on one CPU; prints the nanoseconds of a switch, in the best of turns of 50
- *	`tasks switch`: 2,000 round trips through two pipes, and what the kernel says of this process's switches
+ *	20 processes: 10 exit with status 3, 5 are killed, 3 try a program that is not there, 2 touch memory that is not
+ *	theirs 7 threads 30 times SIGUSR1, handled; 4 times SIGURG, ignored; 3 times SIGUSR2, waited for `tasks pings
+ *	N`: N round trips on one CPU; prints the nanoseconds of a switch, in the best of turns of 50 `tasks switch`:
+ *	2,000 round trips through two pipes, and what the kernel says of this process's switches
  */
 #include <pthread.h>
 #include <sched.h>

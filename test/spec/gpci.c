@@ -542,7 +542,7 @@ static void pages(void)
 	po_close(&p);
 }
 
-/* ---- semantics 4: who may ------------------------------------------------------------------------------------------ */
+/* ---- semantics 4: who may -------------------------------------------------------------------- */
 static void authority(void)
 {
 	/* Partition 1 has all rights, 3 data of others, 2 none. own: with index -1 anybody may. */
@@ -618,7 +618,7 @@ static void authority(void)
 	po_close(&p);
 }
 
-/* ---- what the records say --------------------------------------------------------------------------------------------- */
+/* ---- what the records say -------------------------------------------------------------------- */
 static void processors(void)
 {
 	struct po p = po_open(6, 1);
@@ -784,7 +784,7 @@ static void counters(void)
 	po_close(&p);
 }
 
-/* ---- 0x50, 0x60: idle cycles and the time they were collected in, of each link ---------------------------------------------- */
+/* ---- 0x50, 0x60: idle cycles and the time they were collected in, of each link --------------- */
 static void links(void)
 {
 	static const char *const names[2] = { "ABC", "WXYZ" };
@@ -840,7 +840,7 @@ static void links(void)
 	po_close(&now);
 }
 
-/* ---- LAB ------------------------------------------------------------------------------------------------------------------- */
+/* ---- LAB ------------------------------------------------------------------------------------- */
 static int64_t set_mmcrh(struct po *p, uint64_t value, int32_t index, uint64_t size)
 {
 	memset(memory, 0xa5, MEMORY);
@@ -939,7 +939,7 @@ static void lab(void)
 	po_close(&p);
 }
 
-/* ---- D29: requests beyond the text, of the same header -------------------------------------------------------------------------- */
+/* ---- D29: requests beyond the text, of the same header --------------------------------------- */
 static unsigned returned16(void)
 {
 	return (unsigned)spec_get(block(10), 2);
@@ -1127,7 +1127,7 @@ static void beyond(void)
 	po_close(&p);
 }
 
-/* ---- the fields as tally lists them ---------------------------------------------------------------------------------------------- */
+/* ---- the fields as tally lists them ---------------------------------------------------------- */
 static const struct {
 	const char *request;
 	unsigned level, at, bytes;

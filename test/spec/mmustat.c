@@ -668,7 +668,7 @@ static void genuine(void)
 	mm_close(&m);
 }
 
-/* ---- 2.0: what a machine under load collects ----------------------------------------------------------------------- */
+/* ---- 2.0: what a machine under load collects ------------------------------------------------- */
 static void collected(void)
 {
 	static const char *const loads[] = { "niagara,load=chase", "niagara,load=mixed", "niagara,load=random",

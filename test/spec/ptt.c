@@ -357,11 +357,10 @@ static void memory(void)
 
 /* What a trace holds, by who asks and who answers; a host's requester is on bus 0. */
 struct held {
-	unsigned of
-		[3]
-		[2]; /* posted, non-posted by device (0), by host (1); [2]: outbound completions of the host's memory, and CPL A */
-	unsigned between,
-		peers; /* completions of one device's request by another; writes of one to another, which go both ways */
+	/* posted, non-posted by device (0), by host (1); [2]: outbound completions of the host's memory, and CPL A */
+	unsigned of[3][2];
+	/* completions of one device's request by another; writes of one to another, which go both ways */
+	unsigned between, peers;
 	unsigned all, ports, others; /* packets; of bus 1 or its port; of any other */
 	unsigned short first_dws;
 };
@@ -556,7 +555,7 @@ static void effects(void)
 		  "in a busy direction a higher watermark does not lower the throughput");
 }
 
-/* ---- Trace 4: the records -------------------------------------------------------------------------------------------- */
+/* ---- Trace 4: the records -------------------------------------------------------------------- */
 static char raw_path[] = "/tmp/spec-raw-XXXXXX";
 
 static void little(uint8_t *at, uint32_t v)
@@ -889,7 +888,7 @@ static void times(void)
 	}
 }
 
-/* ---- Trace 6: the sample --------------------------------------------------------------------------------------------- */
+/* ---- Trace 6: the sample --------------------------------------------------------------------- */
 static void sample(void)
 {
 	static const uint32_t records[24] = {
