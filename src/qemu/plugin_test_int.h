@@ -37,6 +37,7 @@ static struct fake_qemu {
 	void (*exec)(unsigned, void *); /* of the last instruction with a callback */
 	unsigned hooked;                /* how many there are */
 	int flags;                      /* that are expected */
+	unsigned writes;                /* to memory */
 	bool little, refuse_write;
 	const char *const *names;                 /* of registers */
 	uint64_t r[REGISTERS], pc, base, touched; /* touched: the highest address */
@@ -249,6 +250,7 @@ int qemu_plugin_read_memory_hwaddr(uint64_t address, GByteArray *to, size_t n)
 
 int qemu_plugin_write_memory_hwaddr(uint64_t address, GByteArray *from)
 {
+	m.writes++;
 	if (m.refuse_write || !is_memory(address, from->len))
 		return 4;
 	memcpy(m.memory + (address - m.base), from->data, from->len);

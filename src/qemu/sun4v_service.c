@@ -4,8 +4,8 @@
  * An MMU statistics buffer lies in the guest's memory, and the service adds to it where it lies.  QEMU's plugins have
  * no address of a guest's memory, they read and write it.  So the service gets a buffer of ours, which is zero at first
  * and holds what is new; before each call that is added to the guest's words, and ours are zero again.  The guest may
- * clear its own between calls, as if the hypervisor wrote there.  Each vCPU has two, since the buffer before is in use
- * until another is accepted.
+ * clear its own between calls, as if the hypervisor wrote there: so a word of which nothing is new is not written.  Each
+ * vCPU has two, since the buffer before is in use until another is accepted; the one that is not in use is zero.
  *
  * Time goes on by a step with each call and not otherwise: the same guest gets the same answers.
  *
@@ -43,12 +43,8 @@ struct sun4v_service {
 static void *mem_at(void *arg, uint64_t ra, size_t n)
 {
 	struct sun4v_service *s = arg;
-	uint64_t *fresh = s->calling->fresh[!s->calling->using];
 
-	if (n != MMUSTAT_BYTES || !s->mem.is(s->mem.arg, ra, n))
-		return NULL;
-	memset(fresh, 0, MMUSTAT_BYTES);
-	return fresh;
+	return n == MMUSTAT_BYTES && s->mem.is(s->mem.arg, ra, n) ? s->calling->fresh[!s->calling->using] : NULL;
 }
 
 static bool mem_is(void *arg, uint64_t ra, uint64_t n)

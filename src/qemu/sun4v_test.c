@@ -152,6 +152,20 @@ static void a_zambezi_and_rights_are_the_arguments(void **state)
 	emulator_end();
 }
 
+static void the_genuine_hypervisor_answers_the_registers_of_t1(void **state)
+{
+	static const char *const words[] = { "profile=opensparc", "load=chase" };
+
+	(void)state;
+	begin_with(words, COUNT(words), TA_CORE);
+	ANSWER(SUN4V_API_SET_VERSION, SUN4V_GROUP_NIAGARA, 1, 0, HV_EOK, 0, 0);
+	trap_fast();
+	ANSWER(0x100, 0, 7, 8, HV_ENOTSUPPORTED, 7, 8);
+	ANSWER(0x101, 0, 7, 8, HV_ENOTSUPPORTED, 7, 8);
+	ANSWER(0x100, 99, 7, 8, HV_EINVAL, 7, 8);
+	emulator_end();
+}
+
 static void calls_of_other_groups_trap(void **state)
 {
 	static const struct {
@@ -361,6 +375,46 @@ static void the_genuine_hypervisor_keeps_the_buffer_after_an_error(void **state)
 	emulator_end();
 }
 
+static void a_call_that_is_no_call_any_more_keeps_the_genuine_ones_buffer(void **state)
+{
+	static const char *const words[] = { "profile=opensparc", "load=chase", "strands=1", "step=120000" };
+	uint64_t one;
+
+	(void)state;
+	begin_with(words, COUNT(words), TA_CORE);
+	ANSWER(SUN4V_API_SET_VERSION, SUN4V_GROUP_NIAGARA, 1, 0, HV_EOK, 0, 0);
+	trap_fast();
+	ANSWER(SUN4V_MMUSTAT_CONF, BUFFER, 7, 8, HV_EOK, 0, 8);
+	guest_translate(NOP, TA_CORE);
+	ANSWER(SUN4V_API_SET_VERSION, SUN4V_GROUP_NIAGARA, 0, 0, HV_EOK, 0, 0);
+	trap_fast();
+	ANSWER(SUN4V_MMUSTAT_CONF, OTHER, 7, 8, HV_EBADTRAP, 7, 8);
+	one = all_hits(BUFFER);
+	ANSWER(SUN4V_MMUSTAT_INFO, 0, 7, 8, HV_EBADTRAP, 7, 8);
+	assert_true(all_hits(BUFFER) > one);
+	assert_int_equal(all_hits(OTHER), 0);
+	emulator_end();
+}
+
+static void a_word_of_which_nothing_is_new_is_not_written(void **state)
+{
+	uint8_t before[MMUSTAT_BYTES];
+	unsigned differ = 0;
+
+	(void)state;
+	begin_with(chase, COUNT(chase), TA_FAST);
+	guest_negotiate(SUN4V_GROUP_NIAGARA);
+	ANSWER(SUN4V_MMUSTAT_CONF, BUFFER, 7, 8, HV_EOK, 0, 8);
+	memcpy(before, m.memory + 0x1000, sizeof(before));
+	m.writes = 0;
+	ANSWER(SUN4V_MMUSTAT_INFO, 0, 7, 8, HV_EOK, BUFFER, 8);
+	for (uint32_t i = 0; i < MMUSTAT_BYTES; i += 8)
+		differ += be64_get(m.memory + 0x1000 + i) != be64_get(before + i);
+	assert_true(differ > 0);
+	assert_int_equal(m.writes, differ);
+	emulator_end();
+}
+
 static void what_is_no_memory_is_refused_and_devices_are_not_touched(void **state)
 {
 	static const uint64_t rows[] = {
@@ -482,6 +536,7 @@ int main(void)
 		cmocka_unit_test(versions_are_negotiated),
 		cmocka_unit_test(registers_are_written_and_read),
 		cmocka_unit_test(a_zambezi_and_rights_are_the_arguments),
+		cmocka_unit_test(the_genuine_hypervisor_answers_the_registers_of_t1),
 		cmocka_unit_test(calls_of_other_groups_trap),
 		cmocka_unit_test(user_code_and_strands_that_there_are_not_trap),
 		cmocka_unit_test(both_encodings_are_waited_for_and_no_other),
@@ -492,6 +547,8 @@ int main(void)
 		cmocka_unit_test(what_was_added_to_a_buffer_is_not_added_again),
 		cmocka_unit_test(only_the_last_buffer_is_added_to_and_none_after_an_error),
 		cmocka_unit_test(the_genuine_hypervisor_keeps_the_buffer_after_an_error),
+		cmocka_unit_test(a_call_that_is_no_call_any_more_keeps_the_genuine_ones_buffer),
+		cmocka_unit_test(a_word_of_which_nothing_is_new_is_not_written),
 		cmocka_unit_test(what_is_no_memory_is_refused_and_devices_are_not_touched),
 		cmocka_unit_test(the_log_has_a_line_for_each_call),
 		cmocka_unit_test(wrong_arguments_are_named),
