@@ -247,9 +247,10 @@ static enum gpci_verdict gpci_invariant_uncapped_behind_entitlement(const struct
 {
 	const struct gpci_table *t = invariant_now(v, TABLE_PARTITIONS);
 
+	/* What has an entitlement here was there before. */
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct gpci_values *r = &t->v[i], *then = invariant_earlier(v, TABLE_PARTITIONS, r);
-		uint64_t ec = then ? invariant_partition_entitlement(v, r->id) : 0, capped;
+		uint64_t ec = invariant_partition_entitlement(v, r->id), capped;
 
 		if (!ec || invariant_partition_owned(v->is, r->id) ||
 		    !invariant_field_grew(v, TABLE_PARTITIONS, then, r, "uncapped"))
@@ -268,12 +269,12 @@ static enum gpci_verdict gpci_invariant_partitions_within_their_processors(const
 
 	if (!v->timed)
 		return invariant_unknown(v->e, "the time between both is not known", "");
-	for (uint32_t i = 0; i < t->n; i++) {
-		const struct gpci_values *r = &t->v[i], *then = invariant_earlier(v, TABLE_PARTITIONS, r);
+	for (uint32_t i = 0; v->same && i < t->n; i++) {
+		const struct gpci_values *r = &t->v[i];
 		uint32_t n = invariant_partition_vps(v->is, r->id);
-		uint64_t took = then ? consumed_since(v, then, r) : 0;
+		uint64_t took = consumed_since(v, invariant_earlier(v, TABLE_PARTITIONS, r), r);
 
-		if (then && v->same && n == invariant_partition_vps(v->was, r->id) && took > n * v->elapsed)
+		if (n == invariant_partition_vps(v->was, r->id) && took > n * v->elapsed)
 			return BROKEN(v, "partition %llu with %u virtual processors consumed %llu cycles in %llu",
 				      LL(r->id), n, LL(took), LL(v->elapsed));
 	}

@@ -287,7 +287,7 @@ static void a_buffer_is_added_to_before_each_call(void **state)
 	be64_put(m.memory + 0x1000 + slot, 1000);
 	ANSWER(SUN4V_MMUSTAT_CONF, BUFFER, 7, 8, HV_EOK, 0, 8);
 	assert_int_equal(all_hits(BUFFER), 1000);
-	ANSWER(SUN4V_MMUSTAT_INFO, 0, 7, 8, HV_EOK, BUFFER, 8);
+	ANSWER(SUN4V_MMUSTAT_INFO, 5, 7, 8, HV_EOK, BUFFER, 8); /* it takes no argument */
 	first = buffer_hits(BUFFER, slot) - 1000;
 	assert_true(first > 0 && first < 1000 && buffer_hits(BUFFER, slot + 8) > 0);
 	memset(m.memory + 0x1000, 0, MMUSTAT_BYTES);
@@ -348,6 +348,8 @@ static void only_the_last_buffer_is_added_to_and_none_after_an_error(void **stat
 	ANSWER(SUN4V_MMUSTAT_CONF, BUFFER, 7, 8, HV_EOK, 0, 8);
 	ANSWER(SUN4V_MMUSTAT_CONF, OTHER, 7, 8, HV_EOK, BUFFER, 8);
 	one = all_hits(BUFFER);
+	ANSWER(SUN4V_MMUSTAT_CONF, 0, 7, 8, HV_EOK, OTHER, 8);
+	ANSWER(SUN4V_MMUSTAT_CONF, OTHER, 7, 8, HV_EOK, 0, 8);
 	ANSWER(SUN4V_MMUSTAT_CONF, OTHER, 7, 8, HV_EOK, OTHER, 8);
 	ANSWER(SUN4V_MMUSTAT_CONF, OTHER + 8, 7, 8, HV_EBADALIGN, 7, 8);
 	two = all_hits(OTHER);
