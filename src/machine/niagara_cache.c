@@ -268,16 +268,17 @@ static struct snoop cache_snoop_nodes(const struct access *a, uint32_t index, en
 {
 	const uint64_t tag = (a->pa >> LINE_BITS) + 1;
 	struct niagara *n = a->n;
+	const uint32_t nodes = n->kind->nodes;
 	struct snoop s = { false, -1 };
 
-	if (n->kind->nodes == 1)
+	if (nodes == 1)
 		return s;
 	if (l2_is_nowhere(n, index, tag)) {
 		if (n->kind->zambezis)
 			hub_nobody(n, a->s->node->id, a->pa);
 		return s;
 	}
-	for (uint32_t i = 0; i < n->kind->nodes; i++) {
+	for (uint32_t i = 0; i < nodes; i++) {
 		struct node *d = &n->node[i];
 		uint32_t way;
 

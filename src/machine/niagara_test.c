@@ -567,15 +567,17 @@ static void a_dirty_line_that_goes_is_written_back_to_its_home(void **state)
 }
 
 /* Memory has the old bytes still; who reads the line from the owner has it clean. */
-static void a_stored_line_that_another_node_has_read_is_written_back_when_its_owner_drops_it(void **state)
+static void a_stored_line_that_others_have_read_is_written_back_when_its_owner_drops_it(void **state)
 {
 	(void)state;
 	rig_open(&r, "batoka", 4, (struct niagara_opts){ 0 });
 	ref(&r, NIAGARA_STORE, 0, PAGES(256M) | 3 * GB);
 	ref(&r, NIAGARA_LOAD, 64, PAGES(256M) | 3 * GB);
+	ref(&r, NIAGARA_LOAD, 128, PAGES(256M) | 3 * GB); /* the owner stays the owner */
+	assert_int_equal(truth(&r)->served[2], 2);        /* both had it from him */
 	assert_int_equal(truth(&r)->writebacks, 0);
-	for (uint64_t i = 1; i < 40; i++) /* one set: 16 stay; node 1 drops its clean one, too */
-		for (uint16_t node = 0; node < 2; node++)
+	for (uint64_t i = 1; i < 40; i++) /* one set: 16 stay; the others drop their clean ones, too */
+		for (uint16_t node = 0; node < 3; node++)
 			ref(&r, NIAGARA_LOAD, node * 64, PAGES(256M) | 3 * GB | i * MB);
 	assert_int_equal(truth(&r)->writebacks, 1);
 	assert_int_equal(truth(&r)->mcu_writes[3][0], 1);
@@ -742,7 +744,7 @@ int main(void)
 		cmocka_unit_test(a_store_takes_the_line_from_all_other_caches),
 		cmocka_unit_test(a_store_to_code_takes_it_from_the_own_instruction_cache_too),
 		cmocka_unit_test(a_dirty_line_that_goes_is_written_back_to_its_home),
-		cmocka_unit_test(a_stored_line_that_another_node_has_read_is_written_back_when_its_owner_drops_it),
+		cmocka_unit_test(a_stored_line_that_others_have_read_is_written_back_when_its_owner_drops_it),
 		cmocka_unit_test(costs_have_an_order),
 		cmocka_unit_test(a_strand_waits_for_a_store_only_when_its_buffer_is_full),
 		cmocka_unit_test(a_strand_far_behind_meets_no_queue),
