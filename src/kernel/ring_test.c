@@ -286,6 +286,23 @@ static void rings_are_there_even_if_the_filler_never_was(void **state)
 	k_close(k);
 }
 
+/* It has a place behind those of CPUs, and is in no program's array. */
+static void the_control_ring_is_no_cpus(void **state)
+{
+	struct handmade h;
+	struct k_run *k;
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	hm_init(&h);
+	hm_map(&h, IMG_RINGBUF, IMG_CONTROL, 0, 0, RING_BYTES);
+	hm_map(&h, IMG_RINGS, IMG_RING, 4, 4, RING_BYTES);
+	k = opened(&h, NULL);
+	assert_true(k->rings.ring[k_ncpus_possible()].fd >= 0);
+	assert_true(k->rings.last < k_ncpus_possible());
+	k_close(k);
+}
+
 static void image_without_rings_has_nothing_to_drain(void **state)
 {
 	struct handmade h;
@@ -323,6 +340,7 @@ int main(void)
 		cmocka_unit_test(one_record_in_the_control_ring_is_enough),
 		cmocka_unit_test(what_comes_during_a_drain_is_for_the_next_one),
 		cmocka_unit_test(rings_are_there_even_if_the_filler_never_was),
+		cmocka_unit_test(the_control_ring_is_no_cpus),
 		cmocka_unit_test(image_without_rings_has_nothing_to_drain),
 		cmocka_unit_test(ring_of_an_odd_size_is_refused),
 	};
