@@ -286,6 +286,29 @@ static void rings_are_there_even_if_the_filler_never_was(void **state)
 	k_close(k);
 }
 
+static void the_filler_puts_each_ring_in_its_place(void **state)
+{
+	struct handmade h;
+	struct k_run *k;
+	uint32_t id, rings = 0;
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	writer(&h, -1, RING_NO_WAKEUP);
+	k = opened(&h, NULL);
+	assert_false(k->rings.filled); /* nobody did its work */
+	while (k->rings.filler > 0)
+		rings_reap(&k->rings);
+	for (uint32_t cpu = 0; cpu < k_ncpus_possible(); cpu++) {
+		bool has = k->rings.ring[cpu].fd >= 0;
+
+		rings += has;
+		assert_int_equal(bpf_map_lookup_elem(k->rings.outer, &cpu, &id) == 0, has);
+	}
+	assert_true(rings > 0);
+	k_close(k);
+}
+
 /* It has a place behind those of CPUs, and is in no program's array. */
 static void the_control_ring_is_no_cpus(void **state)
 {
@@ -340,6 +363,7 @@ int main(void)
 		cmocka_unit_test(one_record_in_the_control_ring_is_enough),
 		cmocka_unit_test(what_comes_during_a_drain_is_for_the_next_one),
 		cmocka_unit_test(rings_are_there_even_if_the_filler_never_was),
+		cmocka_unit_test(the_filler_puts_each_ring_in_its_place),
 		cmocka_unit_test(the_control_ring_is_no_cpus),
 		cmocka_unit_test(image_without_rings_has_nothing_to_drain),
 		cmocka_unit_test(ring_of_an_odd_size_is_refused),
