@@ -91,15 +91,12 @@ static uint64_t agg_row_deviation(const struct an_row *r)
 	return squares > square ? square_root(squares - square) : 0;
 }
 
-static int64_t agg_clamp_int64(long double v)
-{
-	return v >= 0x1p63L ? INT64_MAX : v < -0x1p63L ? INT64_MIN : (int64_t)v;
-}
-
 int64_t an_agg_value(const struct an_agg *a, const struct an_row *r)
 {
-	if (an_is_hist(a))
-		return agg_clamp_int64(an_hist_weight(a, r));
+	if (an_is_hist(a)) {
+		long double weight = an_hist_weight(a, r);
+		return weight >= 0x1p63L ? INT64_MAX : weight < -0x1p63L ? INT64_MIN : (int64_t)weight;
+	}
 	if (a->fn == AGG_STDDEV)
 		return an_normalized(a, (int64_t)agg_row_deviation(r));
 	if (a->fn == AGG_AVG)

@@ -69,16 +69,9 @@ static void json_put_buckets(struct buf *to, const struct an_agg *a, const struc
 	buf_putc(to, ']');
 }
 
-static void json_put_value(struct buf *to, const struct an_agg *a, const struct an_row *r)
-{
-	struct an_value v = { .kind = SLOT_INT, .width = 8, .is_signed = an_agg_signed(a) };
-	v.i = an_agg_value(a, r);
-	buf_puts(to, "\"value\":");
-	an_decimal(to, &v, 0);
-}
-
 void an_json_agg(struct buf *to, const struct an_agg *a)
 {
+	struct an_value value = { .kind = SLOT_INT, .width = 8, .is_signed = an_agg_signed(a) };
 	for (uint32_t i = 0; i < a->nrows; i++) {
 		const struct an_row *r = &a->row[i];
 		buf_puts(to, "{\"type\":\"aggregation\",\"name\":");
@@ -90,10 +83,13 @@ void an_json_agg(struct buf *to, const struct an_agg *a)
 			an_json_value(to, &r->key[k]);
 		}
 		buf_puts(to, "],");
-		if (an_is_hist(a))
+		if (an_is_hist(a)) {
 			json_put_buckets(to, a, r);
-		else
-			json_put_value(to, a, r);
+		} else {
+			value.i = an_agg_value(a, r);
+			buf_puts(to, "\"value\":");
+			an_decimal(to, &value, 0);
+		}
 		buf_puts(to, "}\n");
 	}
 }

@@ -180,15 +180,6 @@ static void printa_put_formatted(struct buf *to, const struct table *t, const st
 	}
 }
 
-static void printa_put_columns(struct buf *to, const struct table *t, const struct an_row *const *cell,
-			       unsigned stackindent)
-{
-	an_agg_keys(to, cell[0], stackindent);
-	for (uint32_t a = 0; a < t->naggs; a++)
-		an_agg_cell(to, t->agg[a], cell[a]);
-	buf_putc(to, '\n');
-}
-
 static uint32_t keys_wanted(const struct fmt *f)
 {
 	uint32_t n = 0;
@@ -232,10 +223,14 @@ int an_agg_printa(struct buf *to, const struct fmt *f, const struct an_agg *cons
 		rc = err_oom(e);
 	for (uint32_t i = 0; i < t.nrows && rc == 0; i++) {
 		const struct an_row *const *cell = &t.cell[(size_t)i * n];
-		if (f != NULL && f->n > 0)
+		if (f != NULL && f->n > 0) {
 			printa_put_formatted(to, &t, cell, f);
-		else
-			printa_put_columns(to, &t, cell, stackindent);
+			continue;
+		}
+		an_agg_keys(to, cell[0], stackindent);
+		for (uint32_t a = 0; a < n; a++)
+			an_agg_cell(to, aggs[a], cell[a]);
+		buf_putc(to, '\n');
 	}
 	mem_free(t.cell);
 	mem_free(t.empty);

@@ -112,12 +112,6 @@ static void print_elements(struct print *d, const struct shape *s, uint32_t at, 
 	}
 }
 
-static void print_open(struct print *d, const struct shape *s, char open, char close)
-{
-	buf_printf(d->to, "(%s) %c\n", s->type, open);
-	d->open[d->depth++] = close;
-}
-
 /* What lies at `at`, on a line of its own, or on several. m: the member that it is, if it is one. */
 static void print_shape(struct print *d, const struct shape *s, uint32_t at, const struct shape_member *m,
 			unsigned depth, bool text)
@@ -143,7 +137,8 @@ static void print_shape(struct print *d, const struct shape *s, uint32_t at, con
 		buf_puts(d->to, depth ? ",\n" : "\n");
 		return;
 	}
-	print_open(d, s, s->kind == SHAPE_STRUCT ? '{' : '[', s->kind == SHAPE_STRUCT ? '}' : ']');
+	buf_printf(d->to, "(%s) %c\n", s->type, s->kind == SHAPE_STRUCT ? '{' : '[');
+	d->open[d->depth++] = s->kind == SHAPE_STRUCT ? '}' : ']';
 	if (s->kind == SHAPE_ARRAY) {
 		print_elements(d, s, at, depth + 1);
 		if (!d->cut)

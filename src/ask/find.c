@@ -334,15 +334,6 @@ int find_list(struct tally_platform *p, uint32_t kind, const char *pattern, bool
 	return rc;
 }
 
-static int kind_names(void (*each)(void *arg, const char *name), void *arg)
-{
-	for (uint32_t i = 0; find_kind(i); i++)
-		each(arg, find_kind(i)->name);
-	for (uint32_t i = 0; list_kind(i); i++)
-		each(arg, list_kind(i));
-	return 0;
-}
-
 static int find_refuse_pattern(struct find *f, int rc)
 {
 	if (rc >= 0 && f->words.failed)
@@ -366,8 +357,13 @@ int tally_names(struct tally_platform *p, const char *kind, void (*each)(void *a
 
 	if (rc < 0)
 		return rc;
-	if (!strcmp(kind, "kinds"))
-		return kind_names(each, arg);
+	if (!strcmp(kind, "kinds")) {
+		for (i = 0; find_kind(i); i++)
+			each(arg, find_kind(i)->name);
+		for (i = 0; list_kind(i); i++)
+			each(arg, list_kind(i));
+		return 0;
+	}
 	for (size_t k = 0; k < COUNT(names_only); k++)
 		if (!strcmp(names_only[k].name, kind))
 			return find_refuse_pattern(&f, names_only[k].walk(&f));

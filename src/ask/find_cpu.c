@@ -151,14 +151,10 @@ static void probe_name(char *to, size_t n, const char *name)
 		*to = *to == '-' ? '_' : *to >= 'A' && *to <= 'Z' ? (char)(*to + 32) : *to;
 }
 
-/* A PMU that is no CPU's counts for whole CPUs or not at all. */
-static const char *right_of_pmu(const struct cpu *c, const struct k_pmu *pmu)
-{
-	return pmu->core || !strcmp(c->right, "yes") ? c->right : "no right";
-}
-
 static void add_pmu_event(struct find *f, const struct cpu *c, const struct k_pmu *pmu, const char *name)
 {
+	/* A PMU that is no CPU's counts for whole CPUs or not at all. */
+	const char *here = pmu->core || !strcmp(c->right, "yes") ? c->right : "no right";
 	struct k_event ev = { .type = pmu->type };
 	struct err e = { 0 };
 	char ours[PMU_NAME_MOST], code[96] = "";
@@ -173,7 +169,7 @@ static void add_pmu_event(struct find *f, const struct cpu *c, const struct k_pm
 	find_add(f, &(struct found){ .name = ours,
 				     .of = pmu->name,
 				     .code = code,
-				     .here = right_of_pmu(c, pmu),
+				     .here = here,
 				     .use = pmu->core ? arena_text(&f->words, "cpc:::%s-all-1000000", ours) : ours,
 				     .also = arena_text(&f->words, "%s/%s/", pmu->name, name),
 				     .text = "an event of that PMU" });
@@ -386,20 +382,13 @@ static void each_cpc(void *arg, const char *name)
 	}
 }
 
-static int name_cpc(struct find *f)
-{
-	struct find events = { .p = f->p, .each = each_cpc, .arg = f };
-	int rc = find_events(&events);
-
-	arena_free(&events.words);
-	return rc;
-}
-
 int find_probes(struct find *f)
 {
+	struct find events = { .p = f->p, .each = each_cpc, .arg = f };
 	const struct provider *prov;
-	int rc = f->each ? name_cpc(f) : 0;
+	int rc = f->each ? find_events(&events) : 0;
 
+	arena_free(&events.words);
 	if (rc >= 0)
 		rc = add_probes(f, NULL, NULL, "", NULL);
 	for (uint32_t i = 0; rc >= 0 && asks_for_probes(f) && (prov = provider_at(i)) != NULL; i++) {

@@ -189,23 +189,21 @@ int find_machines(struct find *f)
 	return 0;
 }
 
-static bool is_model(const struct find *f, const struct plat_row *m)
-{
-	return m->is == PLAT_MODEL && (!f->each || f->p->on.row->is != PLAT_MODEL || f->p->on.row == m);
-}
-
 int find_loads(struct find *f)
 {
 	const struct plat_row *m;
 	const char *name, *text;
 
-	/* Of names, where --on says of which model, those. */
-	for (uint32_t i = 0; (m = plat_row(i)) != NULL; i++)
-		for (uint32_t k = 0; is_model(f, m) && (name = load_of(m, k, &text)) != NULL; k++)
+	for (uint32_t i = 0; (m = plat_row(i)) != NULL; i++) {
+		/* Of names, where --on says of which model, those. */
+		if (m->is != PLAT_MODEL || (f->each && f->p->on.row->is == PLAT_MODEL && f->p->on.row != m))
+			continue;
+		for (uint32_t k = 0; (name = load_of(m, k, &text)) != NULL; k++)
 			find_add(f, &(struct found){ .name = name,
 						     .of = m->name,
 						     .use = arena_text(&f->words, "--on %s --load %s", m->name, name),
 						     .text = text });
+	}
 	return 0;
 }
 

@@ -375,12 +375,6 @@ static void value_text(struct buf *to, const struct gpci_field *f, uint64_t v)
 		buf_printf(to, "  %-24s %20llu%s%s\n", f->name, (unsigned long long)v, *f->unit ? " " : "", f->unit);
 }
 
-static void element_text(struct buf *to, const struct gpci_element *e)
-{
-	buf_printf(to, "  domain %u.%-15u %8u dedicated, %u shared (1/100 cores), %u LMBs\n", e->primary, e->secondary,
-		   e->units[0], e->units[1], e->units[2]);
-}
-
 static bool has_field(const struct tally_platform *p, const struct gpci_pick *k, uint32_t i)
 {
 	const struct gpci_field *f = &k->r->field[i];
@@ -397,12 +391,12 @@ struct gpci_records {
 };
 
 /* People read one field a line: a record has more of them than a terminal has columns. */
-static void record_put_lines(struct an_emit *e, const struct an_rows *t, const struct an_cell *row)
+static void record_put_lines(struct an_emit *out, const struct an_rows *t, const struct an_cell *row)
 {
 	struct gpci_records *r = t->arg;
 	const struct gpci_pick *k = r->k;
 	const struct gpci_values *v;
-	struct buf *to = e->to;
+	struct buf *to = out->to;
 
 	(void)row;
 	while (!is_picked(k, &r->all->v[r->next]))
@@ -417,8 +411,12 @@ static void record_put_lines(struct an_emit *e, const struct an_rows *t, const s
 	for (uint32_t i = 0; i < k->r->nfields; i++)
 		if (has_field(r->g->p, k, i))
 			value_text(to, &k->r->field[i], v->v[i]);
-	for (uint32_t i = 0; i < v->nelements && k->field < 0; i++)
-		element_text(to, &v->element[i]);
+	for (uint32_t i = 0; i < v->nelements && k->field < 0; i++) {
+		const struct gpci_element *e = &v->element[i];
+
+		buf_printf(to, "  domain %u.%-15u %8u dedicated, %u shared (1/100 cores), %u LMBs\n", e->primary,
+			   e->secondary, e->units[0], e->units[1], e->units[2]);
+	}
 }
 
 /* How many are picked. */
@@ -515,16 +513,6 @@ static int gpci_raw(struct get *g, const struct gpci_pick *k)
 	return 0;
 }
 
-/* A kernel tells how much counters grow, not what they are. */
-static int is_whole(struct tally_platform *p, const struct hv_transport *l, const struct gpci_pick *k)
-{
-	return l->relative && gpci_counts(k->r) ? plat_fail(p, TALLY_ENOTSUP,
-							    "%s: the kernel reports only the growth of its counters: "
-							    "use 'tally stat -e gpci/%s/'",
-							    k->r->name, k->r->name) :
-						  0;
-}
-
 static int get_gpci(struct get *g, const struct sel *s)
 {
 	struct gpci_table all = { 0 };
@@ -540,9 +528,11 @@ static int get_gpci(struct get *g, const struct sel *s)
 		return rc;
 	if (!strcmp(k.r->name, "mmcrh"))
 		return plat_fail(g->p, TALLY_EINVAL, "%s is write-only; gpci/hpmc/ shows its value", s->text);
-	rc = is_whole(g->p, l, &k);
-	if (rc < 0)
-		return rc;
+	if (l->relative && gpci_counts(k.r))
+		return plat_fail(g->p, TALLY_ENOTSUP,
+				 "%s: the kernel reports only the growth of its counters: "
+				 "use 'tally stat -e gpci/%s/'",
+				 k.r->name, k.r->name);
 	if (g->raw)
 		return gpci_raw(g, &k);
 	rc = k.index == -1 ? gpci_read(&all, l, k.r, -1, &e) : gpci_all(&all, l, k.r, &own, &e);

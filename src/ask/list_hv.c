@@ -301,16 +301,6 @@ static void list_requests(struct list_hv *l)
 	list_put_table(l, &t);
 }
 
-static const char *linux_event(struct an_rows *t, const struct gpci_request *r, const struct gpci_field *f)
-{
-	return r->linux_name && f->linux_name ? arena_text(&t->words, "%s_%s", r->linux_name, f->linux_name) : NULL;
-}
-
-static const char *field_kind(const struct gpci_field *f)
-{
-	return f->flags & GPCI_F_ID ? "id" : f->flags & GPCI_F_COUNTER ? "counter" : "value";
-}
-
 /* Of all requests that is a hundred rows and more: people ask for them. */
 static void list_fields(struct list_hv *l)
 {
@@ -331,13 +321,17 @@ static void list_fields(struct list_hv *l)
 		r = gpci_layout(l->p, &l->p->transport, gpci_request_find(r->name));
 		for (uint32_t k = 0; k < r->nfields; k++) {
 			const struct gpci_field *f = &r->field[k];
-			const char *event = linux_event(&t, r, f);
+			const char *kind = f->flags & GPCI_F_ID      ? "id" :
+					   f->flags & GPCI_F_COUNTER ? "counter" :
+								       "value";
+			const char *event = r->linux_name && f->linux_name ?
+						    arena_text(&t.words, "%s_%s", r->linux_name, f->linux_name) :
+						    NULL;
 
 			an_rows_add_for(&t, whose,
 					(struct an_cell[]){ AN_S(r->name), AN_S(f->name), AN_U(f->offset),
-							    AN_U(f->bytes), AN_S(field_kind(f)), AN_S(f->unit),
-							    AN_U(f->since), event ? AN_S(event) : AN_NONE,
-							    AN_S(f->text) });
+							    AN_U(f->bytes), AN_S(kind), AN_S(f->unit), AN_U(f->since),
+							    event ? AN_S(event) : AN_NONE, AN_S(f->text) });
 		}
 	}
 	list_put_table(l, &t);

@@ -150,17 +150,6 @@ static int add_process(struct stat_cpu *c, int pid)
 	return rc;
 }
 
-static int start_child(struct stat_cpu *c)
-{
-	struct err e = { 0 };
-	int rc = k_child_start_argv(c->o->argv, &c->child, &e);
-
-	if (rc < 0)
-		return cpu_fail(c, rc, &e);
-	c->has_child = true;
-	return 0;
-}
-
 static bool whole_cpus(const struct stat_cpu *c)
 {
 	const struct tally_stat_opts *o = c->o;
@@ -171,6 +160,7 @@ static bool whole_cpus(const struct stat_cpu *c)
 static int find_tasks(struct stat_cpu *c)
 {
 	const struct tally_stat_opts *o = c->o;
+	struct err e = { 0 };
 	int rc = 0;
 
 	for (uint32_t i = 0; rc >= 0 && i < o->npids; i++)
@@ -178,8 +168,12 @@ static int find_tasks(struct stat_cpu *c)
 	for (uint32_t i = 0; rc >= 0 && i < o->ntids; i++)
 		rc = k_thread_is(o->tids[i]) ? add_task(c, o->tids[i]) :
 					       plat_fail(c->p, TALLY_EINVAL, "no such thread: %d", o->tids[i]);
-	if (rc >= 0 && o->argv)
-		rc = start_child(c);
+	if (rc >= 0 && o->argv) {
+		rc = k_child_start_argv(o->argv, &c->child, &e);
+		if (rc < 0)
+			return cpu_fail(c, rc, &e);
+		c->has_child = true;
+	}
 	if (rc >= 0 && o->argv && !o->npids && !o->ntids && !whole_cpus(c))
 		rc = add_task(c, c->child.pid);
 	return rc;
@@ -286,28 +280,6 @@ int stat_cpu_open(struct stat_cpu *c)
 
 /* ---- beginning ---------------------------------------------------------------------------------------------- */
 
-static int stat_cpu_enable_all(struct stat_cpu *c, bool on)
-{
-	struct err e = { 0 };
-	int rc = 0;
-
-	for (uint32_t i = 0; rc >= 0 && i < c->n; i++)
-		if (cpu_counts(&c->ev[i]))
-			rc = k_counter_enable(c->ev[i].k, on, &e);
-	return rc < 0 ? cpu_fail(c, rc, &e) : 0;
-}
-
-static int stat_cpu_release_command(struct stat_cpu *c)
-{
-	struct err e = { 0 };
-	int rc = k_child_release(&c->child, &e);
-
-	if (rc >= 0)
-		return 0;
-	(void)k_child_status(&c->child, &c->status);
-	return plat_fail(c->p, TALLY_EINVAL, "failed to start '%s': %s", c->o->argv[0], e.text);
-}
-
 static void children_time(double *user, double *system)
 {
 	struct rusage u = { 0 };
@@ -319,6 +291,7 @@ static void children_time(double *user, double *system)
 
 int stat_cpu_begin(struct stat_cpu *c)
 {
+	struct err e = { 0 };
 	double user, system;
 	int rc = 0;
 
@@ -328,11 +301,19 @@ int stat_cpu_begin(struct stat_cpu *c)
 	c->start_ns = k_now_ns();
 	c->ended_ns = 0;
 	c->begun = true;
-	if (!c->target.on_exec)
-		rc = stat_cpu_enable_all(c, true);
+	for (uint32_t i = 0; rc >= 0 && !c->target.on_exec && i < c->n; i++)
+		if (cpu_counts(&c->ev[i]))
+			rc = k_counter_enable(c->ev[i].k, true, &e);
+	if (rc < 0)
+		return cpu_fail(c, rc, &e);
+	rc = cpu_lease_fit(c);
+	if (rc < 0 || !c->has_child)
+		return rc;
+	rc = k_child_release(&c->child, &e);
 	if (rc >= 0)
-		rc = cpu_lease_fit(c);
-	return rc >= 0 && c->has_child ? stat_cpu_release_command(c) : rc;
+		return 0;
+	(void)k_child_status(&c->child, &c->status);
+	return plat_fail(c->p, TALLY_EINVAL, "failed to start '%s': %s", c->o->argv[0], e.text);
 }
 
 /* ---- waiting -------------------------------------------------------------------------------------------------- */

@@ -207,22 +207,10 @@ static const char *rows_text(const struct cpu_event *ev)
 	return ev->is.source;
 }
 
-static struct an_cell spread_of(const struct rows *r, double mean, double m2)
-{
-	uint32_t n = r->c->runs;
-
-	return r->of == OF_RUNS && mean > 0 ? AN_D(sqrt(m2 / (n - 1)) / mean) : AN_NONE;
-}
-
 /* All rows of a table are of one time, in seconds. */
 static double row_time(const struct rows *r)
 {
 	return (r->of == OF_RUNS ? r->c->mean_ns : (double)r->c->now_ns) / 1e9;
-}
-
-static const char *id_of(const struct rows *r, const struct cpu_slot *s)
-{
-	return s->cpu < 0 ? "all" : arena_text(&r->t->t.words, "cpu=%d", s->cpu);
 }
 
 /* What text has in its last column. */
@@ -257,7 +245,7 @@ static void slot_row(const struct rows *r, const struct cpu_event *ev, uint32_t 
 		       &(struct stat_figure){ .cpu = true,
 					      .unit = unit_of(ev),
 					      .unit_brief = ev->is.clock && !ev->is.unit ? "ms" : NULL,
-					      .id = id_of(r, s),
+					      .id = s->cpu < 0 ? "all" : arena_text(&r->t->t.words, "cpu=%d", s->cpu),
 					      .name = ev->name,
 					      .status = status,
 					      .why = why,
@@ -265,7 +253,9 @@ static void slot_row(const struct rows *r, const struct cpu_event *ev, uint32_t 
 					      .value = all.none ? AN_NONE : rows_value_cell(ev, all.v),
 					      .raw = r->of == OF_RUNS ? AN_NONE : AN_U(s->now.value),
 					      .share = isnan(a.share) ? AN_NONE : AN_D(a.share),
-					      .spread = spread_of(r, s->mean, s->m2),
+					      .spread = r->of == OF_RUNS && s->mean > 0 ?
+								AN_D(sqrt(s->m2 / (r->c->runs - 1)) / s->mean) :
+								AN_NONE,
 					      .metric = isnan(m.v) ? AN_NONE : AN_D(m.v),
 					      .metric_unit = isnan(m.v) ? NULL : m.unit,
 					      .family = arena_text(&r->t->t.words, "cpc_%s", ev->name),

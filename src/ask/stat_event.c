@@ -216,16 +216,6 @@ static int read_strand(struct stat_run *s, uint32_t strand)
 	return 0;
 }
 
-static int read_mmu(struct stat_run *s)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; s->mmu && rc >= 0 && i < s->transport->strands; i++)
-		rc = read_strand(s, i);
-	s->mmu_begun = s->mmu;
-	return rc;
-}
-
 /* ---- gpci -------------------------------------------------------------------------------------------- */
 
 static int follow_of(struct stat_run *s, const struct gpci_request *r, uint32_t *ret)
@@ -313,17 +303,6 @@ static int own_index(struct stat_run *s, struct source *src)
 	return 0;
 }
 
-static int read_requests(struct stat_run *s)
-{
-	for (uint32_t i = 0; i < s->nreq; i++) {
-		int rc = follow_read(&s->req[i], s->p, s->transport);
-
-		if (rc < 0 && (s->p->err.code || !is_reason(rc)))
-			return s->p->err.code ? rc : hv_failed(s->p, rc, &s->req[i].why);
-	}
-	return 0;
-}
-
 /* ---- all ------------------------------------------------------------------------------------------------ */
 
 int stat_events_add(struct stat_run *s, const char *text, size_t n)
@@ -341,10 +320,17 @@ int stat_events_add(struct stat_run *s, const char *text, size_t n)
 
 int stat_events_read(struct stat_run *s)
 {
-	int rc = read_requests(s);
+	int rc = 0;
 
-	if (rc >= 0)
-		rc = read_mmu(s);
+	for (uint32_t i = 0; i < s->nreq; i++) {
+		rc = follow_read(&s->req[i], s->p, s->transport);
+		if (rc < 0 && (s->p->err.code || !is_reason(rc)))
+			return s->p->err.code ? rc : hv_failed(s->p, rc, &s->req[i].why);
+	}
+	rc = 0;
+	for (uint32_t i = 0; s->mmu && rc >= 0 && i < s->transport->strands; i++)
+		rc = read_strand(s, i);
+	s->mmu_begun = s->mmu;
 	for (uint32_t i = 0; rc >= 0 && i < s->n; i++) {
 		struct source *src = &s->src[i];
 

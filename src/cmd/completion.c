@@ -42,14 +42,6 @@ const struct opts *cmd_completion_opts(void)
 	return &o;
 }
 
-static int wrong_shell(struct cmd_ctx *cx, const char *word)
-{
-	static const char *const shells[] = { "bash", "zsh", "fish" };
-
-	return refuse_usage(cx, "unknown shell '%s'%s", word,
-			    err_unknown(word, TEXT_NAMES(shells, COUNT(shells)), " (expected bash, zsh or fish)").text);
-}
-
 int cmd_completion(struct cmd_ctx *cx, int argc, char **argv)
 {
 	static const struct {
@@ -60,6 +52,7 @@ int cmd_completion(struct cmd_ctx *cx, int argc, char **argv)
 		{ "zsh", completion_zsh },
 		{ "fish", completion_fish },
 	};
+	const struct text_names shells = { &rows[0].shell, sizeof(rows[0]), COUNT(rows) };
 	struct buf b = { 0 };
 	int first, status = opts_parse(cx, cmd_completion_opts(), cx, argc, argv, &first);
 
@@ -75,5 +68,6 @@ int cmd_completion(struct cmd_ctx *cx, int argc, char **argv)
 			buf_puts(&b, rows[i].script);
 			return print(cx, &b);
 		}
-	return wrong_shell(cx, argv[first]);
+	return refuse_usage(cx, "unknown shell '%s'%s", argv[first],
+			    err_unknown(argv[first], shells, " (expected bash, zsh or fish)").text);
 }

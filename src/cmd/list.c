@@ -48,26 +48,16 @@ static void put_name(void *arg, const char *name)
 	buf_printf(&l->out, "%s\n", name);
 }
 
-static int run_names(struct list *l, const char *kind)
-{
-	int rc, status = plat_args_open(&l->a, "list");
-
-	if (status == GO_ON) {
-		rc = tally_names(l->a.p, kind, put_name, l);
-		status = rc < 0 ? plat_args_failed(&l->a, rc) : print(l->a.a.cx, &l->out);
-	}
-	buf_free(&l->out);
-	return plat_args_close(&l->a, status);
-}
-
 static int list_run_verb(struct list *l, const char *kind, const char *pattern)
 {
 	int rc, status = plat_args_open(&l->a, "list");
 
 	if (status == GO_ON) {
-		rc = tally_list(l->a.p, kind, pattern, l->verbose, &l->a.to);
-		status = rc < 0 ? plat_args_failed(&l->a, rc) : ST_OK;
+		rc = l->names ? tally_names(l->a.p, kind, put_name, l) :
+				tally_list(l->a.p, kind, pattern, l->verbose, &l->a.to);
+		status = rc < 0 ? plat_args_failed(&l->a, rc) : l->names ? print(l->a.a.cx, &l->out) : ST_OK;
 	}
+	buf_free(&l->out);
 	return plat_args_close(&l->a, status);
 }
 
@@ -80,12 +70,11 @@ int cmd_list(struct cmd_ctx *cx, int argc, char **argv)
 		return status;
 	argv += first;
 	argc -= first;
-	if (l.names && argc == 1)
-		return run_names(&l, argv[0]);
-	if (l.names)
+	if (l.names && argc != 1)
 		return refuse_usage(cx, "--names requires one KIND and takes no PATTERN");
-	if (argc <= 2)
-		return list_run_verb(&l, argc > 0 ? argv[0] : NULL, argc > 1 ? argv[1] : NULL);
-	return opts_refuse(cx, cmd_list_opts(),
-			   "too many arguments: one KIND and one PATTERN at most (quote the PATTERN for the shell)");
+	if (argc > 2)
+		return opts_refuse(
+			cx, cmd_list_opts(),
+			"too many arguments: one KIND and one PATTERN at most (quote the PATTERN for the shell)");
+	return list_run_verb(&l, argc > 0 ? argv[0] : NULL, argc > 1 ? argv[1] : NULL);
 }

@@ -28,18 +28,6 @@ const struct opts *cmd_set_opts(void)
 	return &o;
 }
 
-static int set_run_verb(struct plat_args *a, int n, char **assignment)
-{
-	int rc, status = plat_args_open(a, NULL);
-
-	for (int i = 0; status == GO_ON && i < n; i++) {
-		rc = tally_set(a->p, assignment[i]);
-		if (rc < 0)
-			status = plat_args_failed(a, rc);
-	}
-	return plat_args_close(a, status == GO_ON ? ST_OK : status);
-}
-
 int cmd_set(struct cmd_ctx *cx, int argc, char **argv)
 {
 	struct plat_args a = { .a.cx = cx };
@@ -47,7 +35,15 @@ int cmd_set(struct cmd_ctx *cx, int argc, char **argv)
 
 	if (status != GO_ON)
 		return status;
-	if (argc > first)
-		return set_run_verb(&a, argc - first, argv + first);
-	return opts_refuse(cx, cmd_set_opts(), "nothing to set: give SELECTOR=VALUE, e.g. hisi_ptt0_2/qos_tx_cpl=2");
+	if (argc == first)
+		return opts_refuse(cx, cmd_set_opts(),
+				   "nothing to set: give SELECTOR=VALUE, e.g. hisi_ptt0_2/qos_tx_cpl=2");
+	status = plat_args_open(&a, NULL);
+	for (int i = first; status == GO_ON && i < argc; i++) {
+		int rc = tally_set(a.p, argv[i]);
+
+		if (rc < 0)
+			status = plat_args_failed(&a, rc);
+	}
+	return plat_args_close(&a, status == GO_ON ? ST_OK : status);
 }

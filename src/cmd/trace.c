@@ -510,21 +510,14 @@ static int apply_steps(struct trace *c, int argc, char **argv)
 
 static int trace_run_session(struct trace *c)
 {
-	int rc = tally_trace_go(c->t), command = tally_trace_status(c->t);
+	int rc = tally_trace_go(c->t), command = tally_trace_status(c->t), status = GO_ON, stopped;
 
-	if (rc >= 0)
-		return GO_ON;
-	rc = trace_failed(c, rc);
-	/* as a shell: it was not the trace; dtrace(1) makes no difference */
-	return !trace_is_dtrace(c) && (command == 126 || command == 127) ? command : rc;
-}
-
-static int trace_with_trace(struct trace *c)
-{
-	int rc = 0, stopped, status = trace_run_session(c);
-
-	if (status != GO_ON)
-		return status;
+	if (rc < 0) {
+		status = trace_failed(c, rc);
+		/* as a shell: it was not the trace; dtrace(1) makes no difference */
+		return !trace_is_dtrace(c) && (command == 126 || command == 127) ? command : status;
+	}
+	rc = 0;
 	while (!*c->interrupted && (rc = tally_trace_work(c->t, TURN_MS)) == 0)
 		;
 	if (rc < 0)
@@ -554,7 +547,7 @@ static int compile_and_run(struct trace *c)
 		rc = tally_trace_report(c->t);
 	if (rc < 0)
 		return trace_failed(c, rc);
-	return c->compile_only || c->dump ? ST_OK : trace_with_trace(c);
+	return c->compile_only || c->dump ? ST_OK : trace_run_session(c);
 }
 
 static int trace_run_verb(struct trace *c, int argc, char **argv)
@@ -572,14 +565,6 @@ static int trace_run_verb(struct trace *c, int argc, char **argv)
 	return status;
 }
 
-static int trace_print_help(const struct cmd_ctx *cx)
-{
-	struct buf help = { 0 };
-
-	opts_help(cmd_trace_opts(), &help);
-	return print(cx, &help);
-}
-
 static int trace_check_usdt(const struct trace *c)
 {
 	if (c->header && c->object)
@@ -592,12 +577,15 @@ static int trace_check_usdt(const struct trace *c)
 int cmd_trace(struct cmd_ctx *cx, int argc, char **argv)
 {
 	struct trace c = { .cx = cx, .fd = STDOUT_FILENO };
+	struct buf help = { 0 };
 	int first, status;
 
 	status = opts_parse(cx, cmd_trace_opts(), &c, argc, argv, &first);
 	c.header = c.help && c.script;
-	if (status == GO_ON && c.help && !c.header)
-		return trace_print_help(cx);
+	if (status == GO_ON && c.help && !c.header) {
+		opts_help(cmd_trace_opts(), &help);
+		return print(cx, &help);
+	}
 	if (status == GO_ON && (c.header || c.object))
 		status = trace_check_usdt(&c);
 	if (status == GO_ON && (c.header || c.object))

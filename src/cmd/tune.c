@@ -110,14 +110,6 @@ static int tune_run_verb(struct tune *c)
 	return result.status ? result.status : rc;
 }
 
-/* A second device, or a command whose options would have been taken for tally's. */
-static int not_a_command(struct tune *c, const char *word)
-{
-	return opts_refuse(c->a.a.cx, cmd_tune_opts(),
-			   "unexpected argument '%s': give one DEVICE, and a COMMAND after '--', as in: -- %s", word,
-			   word);
-}
-
 int cmd_tune(struct cmd_ctx *cx, int argc, char **argv)
 {
 	struct tune c = { .a.a.cx = cx, .t.size = sizeof(c.t) };
@@ -135,8 +127,11 @@ int cmd_tune(struct cmd_ctx *cx, int argc, char **argv)
 	if (!c.goal)
 		return opts_refuse(c.a.a.cx, cmd_tune_opts(), "--for is required: --for latency or --for throughput");
 	c.t.device = argv[first];
+	/* A second device, or a command whose options would have been taken for tally's. */
 	if (argc > first + 1 && strcmp(argv[first - 1], "--"))
-		return not_a_command(&c, argv[first + 1]);
+		return opts_refuse(c.a.a.cx, cmd_tune_opts(),
+				   "unexpected argument '%s': give one DEVICE, and a COMMAND after '--', as in: -- %s",
+				   argv[first + 1], argv[first + 1]);
 	if (argc > first + 1)
 		c.t.argv = argv + first + 1;
 	c.t.stop = c.a.o.stop = catch_signals();
