@@ -210,6 +210,51 @@ tally: 'tally stat -h' shows the options"
   done
 }
 
+@test "an output whose file system says at the end that it lost bytes is a failure" {
+  command -v gcc >/dev/null || skip "no gcc"
+  cd "$BATS_TEST_TMPDIR"
+  # as NFS does: bytes were taken, and close() says that they did not arrive
+  gcc -D_GNU_SOURCE -shared -fPIC -o closing.so -x c - <<'C'
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int close(int fd)
+{
+	char link[64], path[4096];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, path, sizeof(path));
+	if (syscall(SYS_close, fd))
+		return -1;
+	errno = EIO;
+	return n > 8 && !memcmp(path + n - 8, "lost.txt", 8) ? -1 : 0;
+}
+C
+  "$TALLY" record --on kunpeng --duration 1 -e hisi_ptt0_2/filter=0x80001,type=1/ -o t.data 2>/dev/null
+  for command in "dump t.data" "report t.data" "list tlb" "stat --on power --view cec --count 1" \
+    "trace --on=vm -n BEGIN{exit(0);}"; do
+    run env LD_PRELOAD="$PWD/closing.so" "$TALLY" $command -o lost.txt
+    [ "$status" -eq 1 ] && has "tally: failed to write to lost.txt: Input/output error" || { echo "$command: $status $output"; return 1; }
+  done
+  # what failed before keeps its own reason and status
+  run env LD_PRELOAD="$PWD/closing.so" "$TALLY" dump --filter '(' -o lost.txt t.data
+  [ "$status" -ne 0 ] && [[ $output == *filter* && $output != *lost.txt* ]] || { echo "$status $output"; return 1; }
+}
+
+@test "a signal that a shell has tally ignore stays ignored" {
+  cd "$BATS_TEST_TMPDIR"
+  mkfifo never
+  exec 8<>never # nothing ever comes
+  (trap '' INT; exec "$TALLY" trace --on - -qn 'ptt:::tlp { n++; }' <never >out 2>&1 3>&- 8>&-) &
+  pid=$!
+  until grep -qsx "Name:.tally" /proc/$pid/status && grep -qs "^SigCgt:.*[4567cdef]...$" /proc/$pid/status; do kill -0 $pid; done
+  caught=$(sed -n 's/^SigCgt:.*\(.\)$/\1/p' /proc/$pid/status) ignored=$(sed -n 's/^SigIgn:.*\(.\)$/\1/p' /proc/$pid/status)
+  kill -KILL $pid
+  exec 8>&-
+  [ $((0x$caught & 2)) -eq 0 ] && [ $((0x$ignored & 2)) -eq 2 ] || { echo "caught $caught, ignored $ignored"; return 1; }
+}
+
 @test "one signal more than half a second after the first ends a verb at once, one that comes before doesn't" {
   cd "$BATS_TEST_TMPDIR"
   mkfifo never

@@ -153,6 +153,7 @@ const volatile int *catch_signals(void);
 /* What this returns becomes 1 with each SIGHUP, which no longer ends the program. */
 volatile int *catch_reload(void);
 void catch_failed_writes(void); /* SIGPIPE, SIGXFSZ, from the start: a write tells */
+int64_t clock_ms(void);         /* CLOCK_MONOTONIC, in milliseconds; a signal handler may ask, too */
 
 /* The passes that --dump takes, and what --on takes, of trace and of the other verbs; NULL past the last. */
 const char *trace_pass(size_t i);

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/ptt_int.h"
@@ -74,14 +73,6 @@ int ptt_separator(struct ptt_args *a, const char *value, char *ret)
 
 /* ---- the progress line ------------------------------------------------------------------ */
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 void ptt_args_wipe(struct ptt_args *a)
 {
 	if (a->on_screen)
@@ -91,7 +82,7 @@ void ptt_args_wipe(struct ptt_args *a)
 
 bool ptt_args_is_due(struct ptt_args *a)
 {
-	int64_t now = now_ms();
+	int64_t now = clock_ms();
 
 	if (!a->started_ms)
 		a->started_ms = now;

@@ -19,7 +19,7 @@
 
 static volatile sig_atomic_t interrupted; /* a signal handler can reach nothing else */
 
-static int64_t clock_ms(void)
+int64_t clock_ms(void)
 {
 	struct timespec t;
 
