@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
@@ -281,6 +282,7 @@ static void rings_are_there_even_if_the_filler_never_was(void **state)
 		bpf_map_delete_elem(k->rings.outer, &key);
 	k->rings.filled = false;
 	fire(k, 1);
+	assert_true(k->rings.filled);
 	assert_int_equal(k_drain(k, see, &s), 0);
 	assert_int_equal(s.n, 1);
 	k_close(k);
@@ -288,17 +290,22 @@ static void rings_are_there_even_if_the_filler_never_was(void **state)
 
 static void the_filler_puts_each_ring_in_its_place(void **state)
 {
+	struct err e = { 0 };
 	struct handmade h;
 	struct k_run *k;
 	uint32_t id, rings = 0;
+	pid_t filler;
 
 	(void)state;
 	HM_NEED_RIGHTS();
 	writer(&h, -1, RING_NO_WAKEUP);
 	k = opened(&h, NULL);
 	assert_false(k->rings.filled); /* nobody did its work */
+	filler = k->rings.filler;
+	assert_true(filler > 0);
 	while (k->rings.filler > 0)
 		rings_reap(&k->rings);
+	assert_int_equal(waitpid(filler, NULL, __WALL | WNOHANG), -1); /* it has ended, and is no zombie */
 	for (uint32_t cpu = 0; cpu < k_ncpus_possible(); cpu++) {
 		bool has = k->rings.ring[cpu].fd >= 0;
 
@@ -306,6 +313,13 @@ static void the_filler_puts_each_ring_in_its_place(void **state)
 		assert_int_equal(bpf_map_lookup_elem(k->rings.outer, &cpu, &id) == 0, has);
 	}
 	assert_true(rings > 0);
+	assert_int_equal(rings_ready(k, &e), 0);
+	assert_true(k->rings.filled);
+	for (uint32_t cpu = 0; cpu < k_ncpus_possible(); cpu++)
+		bpf_map_delete_elem(k->rings.outer, &cpu);
+	assert_int_equal(rings_ready(k, &e), 0); /* once is enough */
+	for (uint32_t cpu = 0; cpu < k_ncpus_possible(); cpu++)
+		assert_int_not_equal(bpf_map_lookup_elem(k->rings.outer, &cpu, &id), 0);
 	k_close(k);
 }
 
