@@ -334,6 +334,95 @@ static void views_agree_with_the_records(void **state)
 	assert_near(view(on, "partitions", 10), record_sum(on, "gpci/entitled,field=donated/") / 512e6);
 }
 
+/* The numbers of a line of text, from its `skip`th word on; units and thousands' commas aside. */
+static uint32_t line_numbers(const char *line, uint32_t skip, double *number, uint32_t most)
+{
+	char words[256], *save = NULL, *end;
+	uint32_t n = 0;
+
+	snprintf(words, sizeof(words), "%.*s", (int)strcspn(line, "\n"), line);
+	for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+		double d = strtod(w, &end);
+
+		if (skip)
+			skip--;
+		else if (!*end && n < most)
+			number[n++] = d;
+	}
+	return n;
+}
+
+static void the_last_row_of_partitions_is_of_all_of_them(void **state)
+{
+	enum { VPS, ENT, PHYSC, ENTC, CAP, UNCAP, DONATE, IDLE, CPI, NUMBERS };
+	const char *on = "power,load=donating";
+	struct fake f = { .ns = 0 };
+	struct tally_platform_opts o = { .size = sizeof(o), .on = on, .note = put, .arg = &f.notes };
+	struct tally_stat_opts s = asking(&f, NULL, 1);
+	double sum[NUMBERS] = { 0 }, all[NUMBERS], idle = 0;
+	struct tally_platform *p;
+	const char *line;
+	uint32_t rows = 0;
+
+	(void)state;
+	s.view = "partitions";
+	s.interval_ns = 1000000000;
+	s.to.format = TALLY_FORMAT_TEXT;
+	assert_int_equal(tally_platform_open(&p, &o), 0);
+	assert_int_equal(tally_stat(p, &s, NULL), 0);
+	line = strstr(text(&f.out), "\nPART");
+	assert_non_null(line);
+	for (line = strchr(line + 1, '\n') + 1; strncmp(line, " all ", 5); line = strchr(line, '\n') + 1) {
+		double row[NUMBERS];
+
+		assert_int_equal(line_numbers(line, 2, row, NUMBERS), NUMBERS);
+		for (uint32_t i = 0; i < NUMBERS; i++)
+			sum[i] += row[i];
+		idle += row[IDLE] * row[PHYSC];
+		rows++;
+	}
+	assert_int_equal(rows, 2);
+	assert_int_equal(line_numbers(line, 1, all, NUMBERS), NUMBERS);
+	for (uint32_t i = VPS; i <= DONATE; i++)
+		if (i != ENTC && (all[i] - sum[i] > 0.011 || sum[i] - all[i] > 0.011 || sum[i] < 1))
+			fail_msg("number %u: %.2f, not %.2f", i, all[i], sum[i]);
+	assert_true(100 * sum[PHYSC] / sum[ENT] - all[ENTC] < 0.2 && all[ENTC] - 100 * sum[PHYSC] / sum[ENT] < 0.2);
+	assert_true(idle / sum[PHYSC] - all[IDLE] < 0.2 && all[IDLE] - idle / sum[PHYSC] < 0.2);
+	done(&f, p);
+	all[CPI] -= record_sum(on, "gpci/run_instructions,field=cycles/") /
+		    record_sum(on, "gpci/run_instructions,field=instructions/");
+	assert_true(all[CPI] < 0.006 && all[CPI] > -0.006);
+}
+
+static void what_no_partition_tells_is_not_known_of_all(void **state)
+{
+	static const struct {
+		const char *on, *starts;
+	} rows[] = {
+		{ "power,load=donating,firmware=0", "\n all            -" }, /* no request for virtual processors */
+		{ "power,load=donating,rights=none", NULL },                 /* its own row alone: no sum of it */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct fake f = { .ns = 0 };
+		struct tally_platform_opts o = { .size = sizeof(o), .on = rows[i].on, .note = put, .arg = &f.notes };
+		struct tally_stat_opts s = asking(&f, NULL, 1);
+		struct tally_platform *p;
+
+		s.view = "partitions";
+		s.interval_ns = 1000000000;
+		s.to.format = TALLY_FORMAT_TEXT;
+		assert_int_equal(tally_platform_open(&p, &o), 0);
+		assert_int_equal(tally_stat(p, &s, NULL), 0);
+		assert_non_null(strstr(text(&f.out), "\n   1 "));
+		if (!strstr(text(&f.out), rows[i].starts ? rows[i].starts : "\nPART") ||
+		    (!rows[i].starts && strstr(text(&f.out), " all ")))
+			fail_msg("%s", text(&f.out));
+		done(&f, p);
+	}
+}
+
 /* All chips have all links here, and all links one time: the sum of utilisations is chips - sum d(idle) / d(total). */
 static void the_links_view_is_what_the_records_say(void **state)
 {
@@ -507,6 +596,8 @@ int main(void)
 		cmocka_unit_test(the_last_interval_ends_with_the_duration_and_there_is_none_of_no_time),
 		cmocka_unit_test(views_agree_with_each_other),
 		cmocka_unit_test(views_agree_with_the_records),
+		cmocka_unit_test(the_last_row_of_partitions_is_of_all_of_them),
+		cmocka_unit_test(what_no_partition_tells_is_not_known_of_all),
 		cmocka_unit_test(the_links_view_is_what_the_records_say),
 		cmocka_unit_test(bad_events_are_refused_before_anything_runs),
 		cmocka_unit_test(options_of_a_newer_caller_are_refused_and_nothing_runs),

@@ -243,14 +243,13 @@ static void view_add_known(double *sum, double d)
 	*sum += isnan(d) ? 0 : d;
 }
 
-/* Text has all of them together in a last row: sums, and ratios of sums. What one of them has not told is not known of
- * all. */
+/* Text has all of them together in a last row: sums, and ratios of sums. What is not known of one is known of none. */
 static void part_sum(const struct stat_run *s, struct an_rows *t, const struct part *q, uint32_t n)
 {
 	struct part all = { .type = "", .vps = 0 };
 
 	for (uint32_t i = 0; i < n; i++) {
-		all.vps = all.vps == UINT64_MAX || q[i].vps == UINT64_MAX ? UINT64_MAX : all.vps + q[i].vps;
+		all.vps = q[i].vps == UINT64_MAX ? UINT64_MAX : all.vps + q[i].vps;
 		all.ent += q[i].ent;
 		all.capped += q[i].capped;
 		all.uncapped += q[i].uncapped;
