@@ -25,7 +25,9 @@ struct fake {
 	uint64_t ns;
 	bool by_second; /* at[] is what each second has; else what each call gets */
 	bool gone;
-	int64_t code; /* answered instead, from the second reading on; 0: none */
+	int64_t code;     /* answered instead, from the second reading on; 0: none */
+	uint64_t stop_ns; /* when somebody stops it; 0: nobody does */
+	volatile int stop;
 	struct buf out, notes;
 };
 
@@ -68,7 +70,10 @@ static int fake_papr(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 
 static void fake_advance(void *arg, uint64_t ns)
 {
-	((struct fake *)arg)->ns += ns;
+	struct fake *f = arg;
+
+	f->ns += ns;
+	f->stop |= f->stop_ns && f->ns >= f->stop_ns;
 }
 
 static uint64_t fake_now(void *arg)
@@ -212,6 +217,68 @@ static void stop_ends_it_with_a_last_table(void **state)
 	done(&f, p);
 }
 
+/* "count,TIME,MORE,ALL," of each row. */
+static void assert_rows(const struct fake *f, const char *wanted)
+{
+	struct buf got = { 0 };
+
+	for (const char *at = text(&f->out); (at = strstr(at, "count,")); at++)
+		buf_put(&got, at, strstr(at, "PURR") - at);
+	buf_putc(&got, '\0');
+	assert_string_equal(got.p, wanted);
+	buf_free(&got);
+}
+
+static void a_stop_amid_an_interval_gives_a_row_of_what_had_passed(void **state)
+{
+	static const struct {
+		uint64_t stop_ns;
+		const char *out;
+	} rows[] = {
+		{ 400000000, "count,0.3,10,10,count,0.4,5,15," },
+		{ 300000000, "count,0.3,10,10," }, /* none of no time */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct fake f = { .at = { { { 2, 100, 1 } }, { { 2, 110, 1 } }, { { 2, 115, 1 } } },
+				  .stop_ns = rows[i].stop_ns };
+		struct tally_platform *p = platform(&f);
+		struct tally_stat_opts s = asking(&f, "gpci/entitled,field=entitled/", 0);
+
+		s.interval_ns = 300000000;
+		s.duration_ns = 3000000000;
+		s.stop = &f.stop;
+		assert_int_equal(tally_stat(p, &s, NULL), 0);
+		assert_int_equal(f.ns, rows[i].stop_ns);
+		assert_rows(&f, rows[i].out);
+		done(&f, p);
+	}
+}
+
+static int take_progress(void *arg, uint64_t passed, uint64_t total)
+{
+	buf_printf(arg, "%llu of %llu\n", (unsigned long long)passed / 1000000, (unsigned long long)total / 1000000);
+	return 0;
+}
+
+static void who_watches_is_told_how_far_an_interval_is(void **state)
+{
+	struct fake f = { .at = { { { 2, 100, 1 } }, { { 2, 110, 1 } }, { { 2, 115, 1 } } } };
+	struct tally_platform *p = platform(&f);
+	struct tally_stat_opts s = asking(&f, "gpci/entitled,field=entitled/", 2);
+	struct buf told = { 0 };
+
+	(void)state;
+	s.progress = take_progress;
+	s.arg = &told;
+	assert_int_equal(tally_stat(p, &s, NULL), 0);
+	buf_putc(&told, '\0');
+	assert_string_equal(told.p, "5 of 10\n10 of 10\n5 of 10\n10 of 10\n");
+	buf_free(&told);
+	done(&f, p);
+}
+
 static void the_last_interval_ends_with_the_duration_and_there_is_none_of_no_time(void **state)
 {
 	static const struct {
@@ -231,16 +298,11 @@ static void the_last_interval_ends_with_the_duration_and_there_is_none_of_no_tim
 		};
 		struct tally_platform *p = platform(&f);
 		struct tally_stat_opts s = asking(&f, "gpci/entitled,field=entitled/", 0);
-		struct buf got = { 0 };
 
 		s.duration_ns = rows[i].duration;
 		assert_int_equal(tally_stat(p, &s, NULL), 0);
 		assert_int_equal(f.ns, rows[i].duration);
-		for (const char *at = text(&f.out); (at = strstr(at, "count,")); at++)
-			buf_put(&got, at, strstr(at, "PURR") - at);
-		buf_putc(&got, '\0');
-		assert_string_equal(got.p, rows[i].out);
-		buf_free(&got);
+		assert_rows(&f, rows[i].out);
 		done(&f, p);
 	}
 }
@@ -593,6 +655,8 @@ int main(void)
 		cmocka_unit_test(a_right_that_is_lost_is_a_row_with_the_reason),
 		cmocka_unit_test(a_platform_that_goes_away_ends_it),
 		cmocka_unit_test(stop_ends_it_with_a_last_table),
+		cmocka_unit_test(a_stop_amid_an_interval_gives_a_row_of_what_had_passed),
+		cmocka_unit_test(who_watches_is_told_how_far_an_interval_is),
 		cmocka_unit_test(the_last_interval_ends_with_the_duration_and_there_is_none_of_no_time),
 		cmocka_unit_test(views_agree_with_each_other),
 		cmocka_unit_test(views_agree_with_the_records),
