@@ -8,6 +8,12 @@ needs_bpf() { [ "$(id -u)" -eq 0 ] || skip "loading BPF programs needs root here
 needs_types() { needs_bpf; [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel tells no types"; }
 needs_python() { command -v python3 >/dev/null || skip "no python3"; }
 
+# DuckDB's library, which TALLY_DUCKDB then names.
+needs_duckdb() {
+  export TALLY_DUCKDB=${TALLY_DUCKDB:-$(ls "$BATS_TEST_DIRNAME/../build/libduckdb.so" "$HOME/.local/lib/libduckdb.so" 2>/dev/null | head -n 1)}
+  [ -n "$TALLY_DUCKDB" ] || skip "DuckDB's library is not here: tools/fetch-duckdb.sh build"
+}
+
 # Whether a FUSE file system can be mounted here; needs_fuse skips, aloud, where it can't.
 can_mount() { [ -w /dev/fuse ] && { [ "$(id -u)" -eq 0 ] || command -v fusermount3 >/dev/null; }; }
 needs_fuse() { can_mount || skip "nothing can be mounted: no /dev/fuse, or neither root nor fusermount3"; }

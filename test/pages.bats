@@ -98,6 +98,7 @@ json() { sed -n "s/.*$1.*/\\1/p"; }                          # PATTERN with one 
   event=hisi_ptt0_2/filter=00:10.0,type=p+np+cpl,direction=2/
   tally record --on kunpeng,load=nvme --duration 2 -o perf.data -e $event
   for name in t before after; do cp perf.data $name.data; done
+  cp test/fixture/faults.json .
   tally get --on kunpeng hisi_ptt0_2 >saved
   cp "$(command -v brendan)" program
   cp "$(type -P true)" request

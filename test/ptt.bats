@@ -8,10 +8,6 @@ TRACE=$BATS_TEST_DIRNAME/fixture/ptt-8dw-golden.perf.data
 # number TYPE KEY: of the first object of that type in $report.
 number() { grep -m 1 "\"type\":\"$1\"" "$report" | sed "s/.*\"$2\":\([0-9.]*\).*/\1/"; }
 reported() { report=$BATS_TEST_TMPDIR/report.json; "$TALLY" report --json "$TRACE" >"$report"; }
-duckdb() {
-  export TALLY_DUCKDB=${TALLY_DUCKDB:-$(ls "$BATS_TEST_DIRNAME/../build/libduckdb.so" "$HOME/.local/lib/libduckdb.so" 2>/dev/null | head -n 1)}
-  [ -n "$TALLY_DUCKDB" ] || skip "DuckDB's library is not here: tools/fetch-duckdb.sh build"
-}
 
 # ---- dump ------------------------------------------------------------------------------------------
 
@@ -351,7 +347,7 @@ duckdb() {
 }
 
 @test "the answer of a query may lose its reader, too" {
-  duckdb
+  needs_duckdb
   for form in "" --json "-x ,"; do
     { status=0; "$TALLY" export $form --sql 'SELECT * FROM tlp' "$TRACE" 2>/dev/null || status=$?; echo $status >"$BATS_TEST_TMPDIR/status"; } |
       head -n 1 >/dev/null
@@ -671,7 +667,7 @@ assert {"error_log", "page", "msi", "message_log", "perhaps_chance", "lost", "la
 }
 
 @test "SQL runs over the trace itself" {
-  duckdb
+  needs_duckdb
   reported
   run --separate-stderr "$TALLY" export -x , --sql 'SELECT type_name, count(*) AS n FROM tlp GROUP BY ALL ORDER BY n DESC, type_name;' "$TRACE"
   [ "$status" -eq 0 ]
@@ -683,7 +679,7 @@ assert {"error_log", "page", "msi", "message_log", "perhaps_chance", "lost", "la
 }
 
 @test "a query that is wrong is refused in DuckDB's words" {
-  duckdb
+  needs_duckdb
   run "$TALLY" export --sql 'SELECT requestor FROM tlp' "$TRACE"
   [ "$status" -eq 1 ]
   has 'requestor'
@@ -693,7 +689,7 @@ assert {"error_log", "page", "msi", "message_log", "perhaps_chance", "lost", "la
 }
 
 @test "Parquet comes in one file, or partitioned for many captures" {
-  duckdb
+  needs_duckdb
   cd "$BATS_TEST_TMPDIR"
   "$TALLY" export -o "it's.parquet" "$TRACE" 2>/dev/null
   run --separate-stderr "$TALLY" export -x , --sql "SELECT count(*), sum(bytes) FROM 'it''s.parquet' UNION SELECT count(*), sum(bytes) FROM tlp" "$TRACE"
@@ -708,7 +704,7 @@ two,25600"
 }
 
 @test "captures accumulate in a partition, and the same one takes its own place" {
-  duckdb
+  needs_duckdb
   cd "$BATS_TEST_TMPDIR"
   cp "$TRACE" monday.1.data; head -c 400000 "$TRACE" >monday.2.data
   for file in monday.1.data monday.2.data monday.1.data; do

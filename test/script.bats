@@ -790,7 +790,7 @@ D
 @test "JSON is one object per line" {
   run vm --json -n 'BEGIN { printf("a\"%d\n", 5); @n["k", 7] = count(); exit(0); }'
   [ "$status" -eq 0 ]
-  has '{"type":"aggregation","name":"n","function":"count","keys":["k",7],"value":1}'
+  has '{"type":"aggregation","name":"n","function":"count","keys":["k",7],"names":["\"k\"","7"],"value":1}'
   has '"a\"5\n"'
   for line in "${lines[@]}"; do [[ "$line" == "{"*"}" ]] || { echo "$line"; return 1; }; done
 }

@@ -73,9 +73,10 @@ struct an_agg {
 	uint8_t fn;       /* enum agg_fn */
 	struct lquantize lq;
 	struct llquantize llq;
-	int64_t normal;    /* normalize() divisor, 1 or 0 = none */
-	bool value_signed; /* sum, min, max: prints as signed */
-	bool zoom;         /* the longest bar of a histogram is whole */
+	int64_t normal;              /* normalize() divisor, 1 or 0 = none */
+	bool value_signed;           /* sum, min, max: prints as signed */
+	bool zoom;                   /* the longest bar of a histogram is whole */
+	const char *const *key_name; /* the elements of the tuple as the program writes them; NULL: not known */
 	struct an_row *row;
 	uint32_t nrows;
 };
@@ -111,7 +112,8 @@ int an_agg_printa(struct buf *to, const struct fmt *f, const struct an_agg *cons
  * printable; stacks as an array of frames, innermost first. */
 void an_json_value(struct buf *to, const struct an_value *v);
 /* A line for each row:
- *	{"type":"aggregation","name":..,"function":"count","keys":[..],"value":..}
+ *	{"type":"aggregation","name":..,"function":"count","keys":[..],"names":[..],"value":..}
+ * "names" are those of the keys, where both are known and there are some. An average has its "sum" and "count", too.
  * Histograms have "buckets":[{"from":..,"to":..,"count":..}] in place of "value": those that are not
  * empty; from and to are inclusive, null where there is no bound. */
 void an_json_agg(struct buf *to, const struct an_agg *a);

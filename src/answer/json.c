@@ -83,12 +83,19 @@ void an_json_agg(struct buf *to, const struct an_agg *a)
 			an_json_value(to, &r->key[k]);
 		}
 		buf_puts(to, "],");
+		for (uint32_t k = 0; a->key_name && k < r->nkeys; k++) {
+			buf_puts(to, k ? "," : "\"names\":[");
+			buf_json_str(to, a->key_name[k], strlen(a->key_name[k]));
+			buf_puts(to, k + 1 < r->nkeys ? "" : "],");
+		}
 		if (an_is_hist(a)) {
 			json_put_buckets(to, a, r);
 		} else {
 			value.i = an_agg_value(a, r);
 			buf_puts(to, "\"value\":");
 			an_decimal(to, &value, 0);
+			if (a->fn == AGG_AVG)
+				buf_printf(to, ",\"sum\":%lld,\"count\":%lld", (long long)an_normalized(a, r->sum), (long long)r->n);
 		}
 		buf_puts(to, "}\n");
 	}

@@ -73,7 +73,19 @@ static void values_are_as_printed(void **state)
 	(void)state;
 	struct an_row row = { .n = 4, .sum = -40 };
 	const struct an_agg a = { .name = "", .fn = AGG_AVG, .normal = 5, .row = &row, .nrows = 1 };
-	ASSERT_JSON(&a, "{\"type\":\"aggregation\",\"name\":\"\",\"function\":\"avg\",\"keys\":[],\"value\":-2}\n");
+	ASSERT_JSON(&a, "{\"type\":\"aggregation\",\"name\":\"\",\"function\":\"avg\",\"keys\":[],\"value\":-2,"
+			"\"sum\":-8,\"count\":4}\n");
+}
+
+static void keys_have_the_names_that_the_program_gave_them(void **state)
+{
+	static const char *const names[] = { "execname", "args[0]->\"x\"" };
+
+	(void)state;
+	struct an_row row = { KEYS(STR("bash"), INT(7, 4)), .sum = 3 };
+	const struct an_agg a = { .name = "x", .fn = AGG_COUNT, .key_name = names, .row = &row, .nrows = 1 };
+	ASSERT_JSON(&a, "{\"type\":\"aggregation\",\"name\":\"x\",\"function\":\"count\",\"keys\":[\"bash\",7],"
+			"\"names\":[\"execname\",\"args[0]->\\\"x\\\"\"],\"value\":3}\n");
 }
 
 static void histograms_list_their_buckets_with_bounds(void **state)
@@ -149,6 +161,7 @@ int main(void)
 		cmocka_unit_test(values_keep_their_types),
 		cmocka_unit_test(a_row_is_an_object_on_a_line),
 		cmocka_unit_test(values_are_as_printed),
+		cmocka_unit_test(keys_have_the_names_that_the_program_gave_them),
 		cmocka_unit_test(histograms_list_their_buckets_with_bounds),
 		cmocka_unit_test(folded_stacks_start_with_who_and_end_in_the_kernel),
 		cmocka_unit_test(folded_rows_without_keys_bear_the_name),

@@ -166,5 +166,10 @@ const char *text_not_utf8(const char *s, size_t n);
 size_t text_utf8_len(const void *s, size_t n);
 bool text_glob(const char *pattern, const char *s); /* D's globs: * ? [set] [!set] and \ quoting; "" matches all */
 uint64_t text_hash(const void *p, size_t n);
+/* Letters, digits and '_' alone, and no digit in front; what else there is becomes '_', many in a row one. */
+void buf_identifier(struct buf *to, const char *text, size_t n);
+/* What an element of a tuple is called: the last name in it that is no argument, "requester" of args[0]->requester,
+ * "ufunc" of ufunc(arg1). */
+void buf_key_name(struct buf *to, const char *text);
 
 #endif

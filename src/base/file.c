@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -425,6 +426,52 @@ int file_lock(const char *path)
 	close(fd);
 	errno = saved;
 	return -1;
+}
+
+int file_make_parents(const char *path, struct err *e)
+{
+	char *copy = mem_strdup(path);
+	int rc = copy ? 0 : err_oom(e);
+
+	for (char *slash = copy ? strchr(copy + 1, '/') : NULL; rc >= 0 && slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(copy, 0777) < 0 && errno != EEXIST)
+			rc = err_set(e, TALLY_EIO, "failed to make the directory %s: %s", copy, strerror(errno));
+		*slash = '/';
+	}
+	mem_free(copy);
+	return rc;
+}
+
+/* What is in the file, or in the directory, is on the disk. */
+static int path_sync(const char *path, int flags)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+	int rc = fd < 0 ? -1 : fsync(fd), saved = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = saved;
+	return rc;
+}
+
+int file_promote(const char *temporary, const char *path, struct err *e)
+{
+	char *parent = mem_strdup(path), *slash = parent ? strrchr(parent, '/') : NULL;
+	int rc = 0;
+
+	if (!parent)
+		return err_oom(e);
+	if (path_sync(temporary, O_NOFOLLOW) < 0)
+		rc = err_set(e, TALLY_EIO, "failed to write %s: %s", temporary, strerror(errno));
+	else if (rename(temporary, path) < 0)
+		rc = err_set(e, TALLY_EIO, "failed to rename %s to %s: %s", temporary, path, strerror(errno));
+	if (slash)
+		slash[slash == parent] = '\0';
+	if (rc >= 0) /* some file systems have no directory that could be synced */
+		(void)path_sync(slash ? parent : ".", O_DIRECTORY);
+	mem_free(parent);
+	return rc;
 }
 
 int dir_each(const char *path, int (*each)(void *arg, const char *name), void *arg)

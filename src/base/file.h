@@ -66,6 +66,11 @@ int file_out_close(struct bytes_out *out); /* -TALLY_EIO: the last bytes did not
  * or the process is gone. Who holds it may remove the file. -1 with errno; EAGAIN: another holds it, or has just
  * removed it. */
 int file_lock(const char *path);
+/* Makes the directories that `path` names in front of its last slash, as far as they are not there. -TALLY_EIO. */
+int file_make_parents(const char *path, struct err *e);
+/* What is complete under a temporary name gets its own, once it is on the disk; one of that name is replaced.
+ * -TALLY_EIO. */
+int file_promote(const char *temporary, const char *path, struct err *e);
 /* Calls each() with the names in a directory, in no order, until it returns negative: 0, what each() returned, or
  * -TALLY_EIO with errno. */
 int dir_each(const char *path, int (*each)(void *arg, const char *name), void *arg);

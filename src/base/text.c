@@ -256,3 +256,36 @@ const char *text_not_utf8(const char *s, size_t n)
 		return "this is UTF-16; save it as UTF-8";
 	return NULL;
 }
+
+void buf_identifier(struct buf *to, const char *text, size_t n)
+{
+	const size_t start = to->n;
+
+	for (size_t i = 0; i < n; i++) {
+		const char c = text[i];
+		const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), digit = c >= '0' && c <= '9';
+
+		if (digit && to->n == start)
+			buf_putc(to, '_');
+		if (letter || digit)
+			buf_putc(to, c);
+		else if (to->n == start || to->p[to->n - 1] != '_')
+			buf_putc(to, '_');
+	}
+	while (to->n > start + 1 && to->p[to->n - 1] == '_')
+		to->p[--to->n] = '\0';
+}
+
+void buf_key_name(struct buf *to, const char *text)
+{
+	size_t n = strcspn(text, "(");
+	const char *start = text;
+
+	if (text[n] == '(' && n == 0) /* a cast or parentheses: all of it */
+		n = strlen(text);
+	for (size_t i = 0; i < n; i++)
+		if (text[i] == '.' || text[i] == '`' || (text[i] == '>' && i && text[i - 1] == '-'))
+			start = text + i + 1;
+	n -= (size_t)(start - text);
+	buf_identifier(to, start, n);
+}

@@ -8,7 +8,8 @@
  *	report.c  counting, and the three forms of a report
  *	page.c    figures to a page: which tables there are (page_int.h)
  *	export.c  tables for others
- *	sql.c     DuckDB: SQL and Parquet (sql_int.h); duck.c: its library; table.c: the trace as a table of it
+ *	sql.c     DuckDB: SQL and Parquet (sql_int.h); duck.c: its library; table.c: the trace as a table of it;
+ *	          answers.c: aggregations of D programs as tables of it
  *
  *	trace.c   one trace of a device, while a command runs (trace_int.h)
  *	record.c  of that a file
@@ -32,6 +33,7 @@ struct tally_ptt {
 	char *path;
 	struct bytes_in in; /* a file's: of the first pass, later ones open it again */
 	bool has_in, used;
+	bool is_answers;          /* not a trace: what D programs answered, as JSON lines (answers.c) */
 	struct ptt_reader *first; /* what the check of the file opened; the first pass takes it */
 	/* of the call */
 	struct buf out;

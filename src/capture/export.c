@@ -1,17 +1,25 @@
 /*
- * export.c: a trace as tables for others.  CSV and JSON of all records are the
- * dump's, and need nobody; SQL and Parquet are DuckDB's.
+ * export.c: a trace as tables for others, and answers of D programs.  CSV and JSON of all records are the
+ * dump's, and need nobody; SQL and Parquet are DuckDB's, and so is all of what D programs answered.
  */
 #include "capture/sql_int.h"
 
-static int with_duckdb(struct tally_ptt *t, const struct tally_ptt_export_opts *o)
+static int with_duckdb(struct tally_ptt *t, struct tally_ptt_export_opts *o)
 {
+	struct buf only = { 0 };
 	struct ptt_sql q;
 	int rc = ptt_sql_open(&q, t, o->duckdb);
 
+	if (rc >= 0 && t->is_answers && !o->sql && !o->partition) {
+		rc = ptt_answers_only(&q, &only);
+		o->sql = only.p;
+	}
+	if (rc >= 0 && only.failed)
+		rc = ptt_oom(t);
 	if (rc >= 0)
 		rc = o->format == TALLY_FORMAT_PARQUET ? ptt_sql_parquet(&q, o) : ptt_sql_rows(&q, o);
 	ptt_sql_close(&q);
+	buf_free(&only);
 	return rc;
 }
 
@@ -43,7 +51,7 @@ int tally_ptt_export(struct tally_ptt *t, const struct tally_ptt_export_opts *op
 	rc = export_check_options(t, &o);
 	if (rc < 0)
 		return rc;
-	if (o.sql || o.format == TALLY_FORMAT_PARQUET)
+	if (t->is_answers || o.sql || o.format == TALLY_FORMAT_PARQUET)
 		return with_duckdb(t, &o);
 	return tally_ptt_dump(t, &(struct tally_ptt_dump_opts){ .size = sizeof(struct tally_ptt_dump_opts),
 								.out = o.out,

@@ -136,6 +136,15 @@ static int reader_open(struct tally_ptt *t, const struct bytes_in *in, bool as_p
 	return ptt_reader_has_data(*ret) ? 0 : pass_refuse_nothing(t, *ret);
 }
 
+/* JSON lines that `tally trace` wrote: each begins so. */
+static bool ptt_has_answers(const struct bytes_in *in)
+{
+	static const char begin[] = "{\"type\":\"";
+	const uint8_t *p;
+
+	return in->at(in->arg, 0, sizeof(begin) - 1, &p) == sizeof(begin) - 1 && !memcmp(p, begin, sizeof(begin) - 1);
+}
+
 int tally_ptt_file(struct tally_ptt *t, const char *path)
 {
 	struct err e = { 0 };
@@ -149,7 +158,13 @@ int tally_ptt_file(struct tally_ptt *t, const char *path)
 		return ptt_oom(t);
 	rc = file_in_open(&t->in, path, &e);
 	t->has_in = rc >= 0;
-	rc = t->has_in ? reader_open(t, &t->in, false, &t->first) : ptt_failed_as(t, &e, rc);
+	t->is_answers = t->has_in && ptt_has_answers(&t->in);
+	if (!t->has_in)
+		rc = ptt_failed_as(t, &e, rc);
+	else if (!t->is_answers)
+		rc = reader_open(t, &t->in, false, &t->first);
+	else if (ptt_is_pipe(t))
+		rc = ptt_fail(t, TALLY_EINVAL, "%s: answers of D programs are read from a file, not from a pipe", path);
 	if (rc < 0)
 		ptt_forget_file(t);
 	return rc;
@@ -181,6 +196,9 @@ int ptt_pass_open(struct ptt_pass *p, struct tally_ptt *t, bool as_perf)
 	*p = (struct ptt_pass){ .t = t };
 	if (!t->has_in)
 		return ptt_fail(t, TALLY_ESTATE, "a call out of order: no file is open, tally_ptt_file() comes first");
+	if (t->is_answers)
+		return ptt_fail(t, TALLY_ECORRUPT,
+				"%s: no PTT trace but answers of D programs, which 'tally export' reads", t->path);
 	if (as_perf) {
 		ptt_reader_close(t->first);
 		t->first = NULL;

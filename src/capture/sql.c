@@ -24,13 +24,17 @@ static int sql_refused(struct ptt_sql *q, enum tally_err code, const char *words
 		if (!strncmp(words, prefixes[i], strlen(prefixes[i])))
 			words += strlen(prefixes[i]);
 	/* It would propose a catalogue of its own. */
+	if (words && q->t->is_answers && strstr(words, "Table with name ") && strstr(words, " does not exist"))
+		return ptt_fail(q->t, code,
+				"%.*s: each aggregation of the file is a table, and what was lost is losses",
+				(int)strcspn(words, "!\n"), words);
 	if (words && strstr(words, "Table with name ") && strstr(words, " does not exist"))
 		return ptt_fail(q->t, code, "%.*s: the trace is the table tlp, and 'tally dump -h' names its columns",
 				(int)strcspn(words, "!\n"), words);
 	return ptt_fail(q->t, code, "%s", words ? words : "DuckDB failed");
 }
 
-static int sql_run(struct ptt_sql *q, const char *sql)
+int ptt_sql_run(struct ptt_sql *q, const char *sql)
 {
 	struct duck_result r = { 0 };
 	int rc = 0;
@@ -74,13 +78,16 @@ int ptt_sql_open(struct ptt_sql *q, struct tally_ptt *t, const char *library)
 	if (rc < 0)
 		return ptt_failed_as(t, &e, rc);
 	rc = open_database(q);
+	if (rc >= 0 && t->is_answers)
+		return ptt_answers_register(q);
 	if (rc >= 0)
 		rc = ptt_table_register(q);
-	return rc < 0 ? rc : sql_run(q, "CREATE TEMP VIEW tlp AS SELECT * FROM tally_tlp()");
+	return rc < 0 ? rc : ptt_sql_run(q, "CREATE TEMP VIEW tlp AS SELECT * FROM tally_tlp()");
 }
 
 void ptt_sql_close(struct ptt_sql *q)
 {
+	ptt_answers_free(q);
 	if (q->con)
 		duck()->disconnect(&q->con);
 	if (q->db)
@@ -110,6 +117,10 @@ struct rows {
 	struct an_part *table;
 	uint32_t inblock;
 	char separator;
+	int (*each)(void *arg, const char *const *cell); /* of ptt_sql_each() */
+	void *arg;
+	const char **text;
+	int rc; /* what it returned */
 };
 
 static bool is_number(int type)
@@ -202,6 +213,16 @@ static void sql_nothing(struct rows *w, struct buf *to)
 	(void)to;
 }
 
+static void row_hand_over(struct rows *w, struct buf *to)
+{
+	(void)to;
+	for (uint32_t i = 0; i < w->ncols; i++)
+		w->text[i] = w->none[i] ? NULL : w->cell[i].p ? w->cell[i].p : "";
+	if (w->rc >= 0)
+		w->rc = w->each(w->arg, w->text);
+}
+
+static const struct sql_form sql_each_form = { sql_nothing, row_hand_over, sql_nothing };
 static const struct sql_form sql_forms[] = {
 	[TALLY_FORMAT_TEXT] = { text_begin, row_text, text_end },
 	[TALLY_FORMAT_JSON] = { sql_nothing, row_json, sql_nothing },
@@ -298,7 +319,8 @@ static int learn_columns(struct rows *w)
 	w->cell = mem_alloc((w->ncols + 1) * sizeof(*w->cell));
 	w->none = mem_alloc(w->ncols + 1);
 	w->type = mem_alloc((w->ncols + 1) * sizeof(*w->type));
-	if (!w->col || !w->cell || !w->none || !w->type)
+	w->text = mem_alloc((w->ncols + 1) * sizeof(*w->text));
+	if (!w->text || !w->col || !w->cell || !w->none || !w->type)
 		return ptt_oom(t);
 	for (uint32_t i = 0; i < w->ncols; i++) {
 		const char *name = duck()->prepared_statement_column_name(w->asked, i);
@@ -328,7 +350,27 @@ static void rows_close(struct rows *w)
 	mem_free(w->cell);
 	mem_free(w->none);
 	mem_free(w->type);
+	mem_free(w->text);
 	an_page_free(&w->page);
+}
+
+static int rows_run(struct rows *w)
+{
+	struct ptt_sql *q = w->q;
+	int rc = sql_prepare_rows(w, w->o->sql, &w->asked);
+
+	if (rc >= 0)
+		rc = learn_columns(w);
+	if (rc >= 0)
+		rc = prepare_as_text(w, w->o->sql);
+	if (rc >= 0)
+		w->form->begin(w, &q->t->out);
+	if (rc >= 0 && duck()->execute_prepared_streaming(w->stmt, &w->result) != DUCK_OK)
+		rc = q->t->err.code ? -q->t->err.code : sql_refused(q, TALLY_ESYNTAX, duck()->result_error(&w->result));
+	if (rc >= 0)
+		rc = all_rows(w);
+	rows_close(w);
+	return rc;
 }
 
 int ptt_sql_rows(struct ptt_sql *q, const struct tally_ptt_export_opts *o)
@@ -336,25 +378,22 @@ int ptt_sql_rows(struct ptt_sql *q, const struct tally_ptt_export_opts *o)
 	struct rows w = {
 		.q = q, .o = o, .form = &sql_forms[o->format], .separator = o->separator ? o->separator : ','
 	};
-	int rc = sql_prepare_rows(&w, o->sql, &w.asked);
 
-	if (rc >= 0)
-		rc = learn_columns(&w);
-	if (rc >= 0)
-		rc = prepare_as_text(&w, o->sql);
-	if (rc >= 0)
-		w.form->begin(&w, &q->t->out);
-	if (rc >= 0 && duck()->execute_prepared_streaming(w.stmt, &w.result) != DUCK_OK)
-		rc = q->t->err.code ? -q->t->err.code : sql_refused(q, TALLY_ESYNTAX, duck()->result_error(&w.result));
-	if (rc >= 0)
-		rc = all_rows(&w);
-	rows_close(&w);
-	return rc;
+	return rows_run(&w);
+}
+
+int ptt_sql_each(struct ptt_sql *q, const char *sql, int (*each)(void *arg, const char *const *cell), void *arg)
+{
+	const struct tally_ptt_export_opts o = { .sql = sql };
+	struct rows w = { .q = q, .o = &o, .form = &sql_each_form, .each = each, .arg = arg };
+	int rc = rows_run(&w);
+
+	return rc < 0 ? rc : w.rc;
 }
 
 /* ---- Parquet -------------------------------------------------------------------------------------- */
 
-static void sql_put_quoted(struct buf *b, const char *s)
+void ptt_sql_quote(struct buf *b, const char *s)
 {
 	buf_putc(b, '\'');
 	for (; *s; s++) {
@@ -365,15 +404,12 @@ static void sql_put_quoted(struct buf *b, const char *s)
 	buf_putc(b, '\'');
 }
 
-struct partition {
-	const char *name, *value;
-};
-
 /* The columns that --partition names, in its order. */
-static int sql_find_partitions(struct ptt_sql *q, const struct tally_ptt_export_opts *o, struct partition *p,
+static int sql_find_partitions(struct ptt_sql *q, const struct tally_ptt_export_opts *o, struct ptt_partition *p,
 			       uint32_t *n)
 {
-	const struct partition known[] = { { "host", o->host }, { "capture", o->capture }, { "hour", o->hour } };
+	const char *what = q->t->is_answers ? "program" : "capture";
+	const struct ptt_partition known[] = { { "host", o->host }, { what, o->capture }, { "hour", o->hour } };
 
 	*n = 0;
 	for (const char *s = o->partition; s && *s; s += strcspn(s, ","), s += *s == ',') {
@@ -386,10 +422,10 @@ static int sql_find_partitions(struct ptt_sql *q, const struct tally_ptt_export_
 				k = COUNT(known);
 		if (k == COUNT(known))
 			return ptt_fail(q->t, TALLY_EINVAL,
-					"invalid partition '%.*s' (expected host, capture and hour, each at most once)",
-					(int)len, s);
+					"invalid partition '%.*s' (expected host, %s and hour, each at most once)",
+					(int)len, s, what);
 		if (!known[k].value || !known[k].value[0])
-			return ptt_fail(q->t, TALLY_EINVAL, "the %s of the trace is unknown", known[k].name);
+			return ptt_fail(q->t, TALLY_EINVAL, "the %s of the file is unknown", known[k].name);
 		p[(*n)++] = known[k];
 	}
 	return 0;
@@ -406,24 +442,26 @@ static uint64_t hash_bytes(const struct bytes_in *in, uint64_t off, uint64_t h)
 	return h;
 }
 
+uint64_t ptt_sql_hash(const struct tally_ptt *t)
+{
+	const struct bytes_in *in = &t->in;
+	uint64_t h = hash_bytes(in, 0, 0xcbf29ce484222325ull ^ in->size);
+
+	return hash_bytes(in, in->size > (64u << 10) ? in->size - (64u << 10) : 0, h);
+}
+
 /* Captures share directories, so each has a file name of its own there; the same one gets the same again, made of
  * its size, its begin and its end.  Of a pipe nothing is known before it was read. */
 static void file_name(struct buf *b, const struct tally_ptt *t)
 {
-	const struct bytes_in *in = &t->in;
-	uint64_t h = 0xcbf29ce484222325ull ^ in->size;
-
-	if (ptt_is_pipe(t)) {
+	if (ptt_is_pipe(t))
 		buf_puts(b, "tlp_{uuid}");
-		return;
-	}
-	h = hash_bytes(in, 0, h);
-	h = hash_bytes(in, in->size > (64u << 10) ? in->size - (64u << 10) : 0, h);
-	buf_printf(b, "tlp_%016llx_{i}", (unsigned long long)h);
+	else
+		buf_printf(b, "%s_%016llx_{i}", t->is_answers ? "answer" : "tlp", (unsigned long long)ptt_sql_hash(t));
 }
 
 static void copy_statement(struct buf *b, const struct tally_ptt *t, const struct tally_ptt_export_opts *o,
-			   const struct partition *p, uint32_t n)
+			   const struct ptt_partition *p, uint32_t n)
 {
 	size_t len = o->sql ? strlen(o->sql) : 0;
 
@@ -432,13 +470,13 @@ static void copy_statement(struct buf *b, const struct tally_ptt *t, const struc
 	buf_puts(b, "COPY (SELECT *");
 	for (uint32_t i = 0; i < n; i++) {
 		buf_puts(b, ", ");
-		sql_put_quoted(b, p[i].value);
+		ptt_sql_quote(b, p[i].value);
 		buf_printf(b, " AS %s", p[i].name);
 	}
 	buf_puts(b, o->sql ? " FROM (" : " FROM tlp");
 	buf_put(b, o->sql ? o->sql : "", len);
 	buf_puts(b, o->sql ? "\n)) TO " : ") TO ");
-	sql_put_quoted(b, o->path);
+	ptt_sql_quote(b, o->path);
 	buf_puts(b, " (FORMAT PARQUET, COMPRESSION ZSTD");
 	if (n) {
 		buf_puts(b, ", OVERWRITE_OR_IGNORE, FILENAME_PATTERN '");
@@ -453,11 +491,13 @@ static void copy_statement(struct buf *b, const struct tally_ptt *t, const struc
 int ptt_sql_parquet(struct ptt_sql *q, const struct tally_ptt_export_opts *o)
 {
 	struct rows w = { .q = q, .o = o };
-	struct partition p[3];
+	struct ptt_partition p[3];
 	struct buf b = { 0 };
 	uint32_t n;
 	int rc = sql_find_partitions(q, o, p, &n);
 
+	if (rc >= 0 && q->t->is_answers && n && !o->sql)
+		return ptt_answers_parquet(q, o, p, n);
 	if (rc >= 0 && o->sql)
 		rc = sql_prepare_rows(&w, o->sql, &w.asked);
 	if (rc >= 0 && o->sql && duck()->prepared_statement_type(w.asked) != DUCK_STATEMENT_SELECT)
@@ -466,7 +506,7 @@ int ptt_sql_parquet(struct ptt_sql *q, const struct tally_ptt_export_opts *o)
 	if (rc >= 0)
 		copy_statement(&b, q->t, o, p, n);
 	if (rc >= 0)
-		rc = b.failed ? ptt_oom(q->t) : sql_run(q, b.p);
+		rc = b.failed ? ptt_oom(q->t) : ptt_sql_run(q, b.p);
 	buf_free(&b);
 	return rc;
 }

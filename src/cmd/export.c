@@ -1,5 +1,5 @@
 /*
- * export.c: `tally export`, a trace as a table for others, and SQL over it.
+ * export.c: `tally export`, a trace or the answers of a D program as tables for others, and SQL over them.
  *
  * What only the command knows is found here: where DuckDB's library is, and
  * what a partition is called when nobody says it: the host is this one, the
@@ -39,11 +39,14 @@ static const struct opt options[] = {
 	  OPT_STEP(ptt_take_output) },
 	{ 0, "json", NULL, "one JSON object per line", OPT_TRUE(struct export, json) },
 	{ 'x', NULL, "SEPARATOR", "fields separated by SEPARATOR, with a header line", OPT_STEP(take_separator) },
-	{ 0, "sql", "SELECT", "write the result of a query over the table tlp", OPT_KEEP(struct export, o.sql) },
-	{ 0, "partition", "KEYS", "write Parquet into directories under -o by these keys: host, capture, hour",
+	{ 0, "sql", "SELECT", "write the result of a query over the table tlp, or over aggregations",
+	  OPT_KEEP(struct export, o.sql) },
+	{ 0, "partition", "KEYS",
+	  "write Parquet into directories under -o by these keys: host, capture, hour; of aggregations host, program, hour",
 	  OPT_KEEP(struct export, o.partition) },
 	{ 0, "host", "NAME", "value of key host (default: this machine's name)", OPT_KEEP(struct export, o.host) },
-	{ 0, "capture", "NAME", "value of key capture (default: the file's name without .raw, .perf, .data, .zst)",
+	{ 0, "capture", "NAME",
+	  "value of key capture, or program (default: the file's name without .raw, .perf, .data, .zst, .json)",
 	  OPT_KEEP(struct export, o.capture) },
 	{ 0, "hour", "HOUR", "value of key hour (default: the hour (UTC) of the file's last write)",
 	  OPT_KEEP(struct export, o.hour) },
@@ -58,14 +61,16 @@ const struct opts *cmd_export_opts(void)
 		.usage = "[option]... FILE",
 		.intro =
 			"Writes the packets of a PTT trace as CSV (default), JSON or Parquet, or queries them with SQL.\n"
-			"SQL and Parquet need DuckDB's library: 'tally doctor' says how to get it; TALLY_DUCKDB is its path.\n",
+			"Of what 'tally trace --json' wrote each aggregation is a table, and so is what was lost: losses.\n"
+			"SQL, Parquet and answers need DuckDB's library: 'tally doctor' says how to get it; TALLY_DUCKDB is its path.\n",
 		.outro = "\nExamples:\n"
 			 "  tally export -o packets.csv perf.data\n"
 			 "  # with DuckDB's library:\n"
 			 "  tally export -o packets.parquet perf.data\n"
 			 "  tally export perf.data --sql \\\n"
 			 "    'SELECT requester_text, sum(bytes) FROM tlp GROUP BY ALL ORDER BY 2 DESC'\n"
-			 "  tally export -o captures --partition host,capture,hour perf.data\n",
+			 "  tally export -o captures --partition host,capture,hour perf.data\n"
+			 "  tally export -o archive --partition host,hour faults.json\n",
 		.opt = options,
 		.n = COUNT(options),
 	};
@@ -92,7 +97,7 @@ static int choose_form(struct export *x)
 /* The file's name without what its kind and its packing add. */
 static void find_capture(struct export *x, const char *name)
 {
-	static const char *const kind[] = { ".zst", ".data", ".perf", ".raw" };
+	static const char *const kind[] = { ".zst", ".data", ".perf", ".raw", ".json" };
 	size_t n = strlen(name);
 
 	for (size_t i = 0; i < COUNT(kind); i++) {

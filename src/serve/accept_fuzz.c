@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		i += b.p[i] == '\\';
 	}
 	buf_clear(&b);
-	format_identifier(&b, (const char *)data, size);
+	buf_identifier(&b, (const char *)data, size);
 	buf_clear(&b);
 	memcpy(&v, data, size < sizeof(v) ? size : sizeof(v));
 	format_number(&b, v);

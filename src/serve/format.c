@@ -170,22 +170,3 @@ void format_help(struct buf *to, const char *text)
 	}
 	buf_free(&plain);
 }
-
-void format_identifier(struct buf *to, const char *text, size_t n)
-{
-	const size_t start = to->n;
-
-	for (size_t i = 0; i < n; i++) {
-		const char c = text[i];
-		const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), digit = c >= '0' && c <= '9';
-
-		if (digit && to->n == start)
-			buf_putc(to, '_');
-		if (letter || digit)
-			buf_putc(to, c);
-		else if (to->n == start || to->p[to->n - 1] != '_')
-			buf_putc(to, '_');
-	}
-	while (to->n > start + 1 && to->p[to->n - 1] == '_')
-		to->p[--to->n] = '\0';
-}

@@ -117,7 +117,7 @@ static void names_have_letters_digits_and_underscores(void **state)
 	for (size_t i = 0; i < COUNT(row); i++) {
 		struct buf b = { 0 };
 
-		format_identifier(&b, row[i][0], strlen(row[i][0]));
+		buf_identifier(&b, row[i][0], strlen(row[i][0]));
 		assert_string_equal(b.p, row[i][1]);
 		buf_free(&b);
 	}

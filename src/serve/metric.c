@@ -75,28 +75,12 @@ static int metric_set_name(struct metric *m, const char *program, const char *ag
 	if (metric_ends_in(name, n, "_total")) /* only counters may have it */
 		n -= strlen("_total");
 	buf_puts(&b, "tally_");
-	format_identifier(&b, name, n);
+	buf_identifier(&b, name, n);
 	if (*m->unit)
 		buf_puts(&b, "_seconds");
 	m->name = b.failed ? NULL : mem_strdup(b.p);
 	buf_free(&b);
 	return m->name ? 0 : -TALLY_ENOMEM;
-}
-
-/* What an element of a tuple is called: the last name in it that is no argument, "requester" of args[0]->requester,
- * "ufunc" of ufunc(arg1). */
-static void metric_put_label(struct buf *to, const char *text)
-{
-	size_t n = strcspn(text, "(");
-	const char *start = text;
-
-	if (text[n] == '(' && n == 0) /* a cast or parentheses: all of it */
-		n = strlen(text);
-	for (size_t i = 0; i < n; i++)
-		if (text[i] == '.' || text[i] == '`' || (text[i] == '>' && i && text[i - 1] == '-'))
-			start = text + i + 1;
-	n -= (size_t)(start - text);
-	format_identifier(to, start, n);
 }
 
 static bool metric_label_is_taken(const struct metric *m, const char *name)
@@ -122,7 +106,7 @@ static int metric_set_labels(struct metric *m, const struct tally_aggregation *a
 		return -TALLY_ENOMEM;
 	for (uint32_t k = 0; k < a->nkeys; k++) {
 		buf_clear(&b);
-		metric_put_label(&b, a->key[k]);
+		buf_key_name(&b, a->key[k]);
 		plain = b.n;
 		for (uint32_t n = 2; !b.failed && metric_label_is_taken(m, b.p); n++) {
 			b.p[b.n = plain] = '\0';

@@ -34,8 +34,6 @@ void format_number(struct buf *to, double v);
 /* name="value", with what would end the value escaped; bytes that are no UTF-8 become U+FFFD. */
 void format_label(struct buf *to, const char *name, const char *value, size_t n);
 void format_help(struct buf *to, const char *text); /* as the text of # HELP */
-/* Letters, digits and '_' alone, and no digit in front; what else there is becomes '_', many in a row one. */
-void format_identifier(struct buf *to, const char *text, size_t n);
 
 /* ---- metric.c ------------------------------------------------------------------- */
 enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_SUMMARY, METRIC_HISTOGRAM };

@@ -241,6 +241,7 @@ static int view_open(struct tally_trace *t, struct agg_state *s, enum names_fram
 	if (rc >= 0)
 		rc = run_learn_mappings(t);
 	*w = (struct view){ .agg = { .name = def->name,
+				     .key_name = def->key_text,
 				     .fn = def->fn,
 				     .lq = def->lq,
 				     .llq = def->llq,

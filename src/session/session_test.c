@@ -502,7 +502,7 @@ static void json_is_an_object_a_line(void **state)
 		"{\"type\":\"matched\",\"source\":\"BEGIN \",\"probes\":1}\n"
 		"{\"type\":\"printf\",\"text\":\"x1\"}\n"
 		"{\"type\":\"record\",\"cpu\":0,\"id\":1,\"probe\":\"dtrace:::BEGIN\",\"data\":[42,\"a\\\"b\"]}\n"
-		"{\"type\":\"aggregation\",\"name\":\"\",\"function\":\"count\",\"keys\":[\"k\"],\"value\":1}\n");
+		"{\"type\":\"aggregation\",\"name\":\"\",\"function\":\"count\",\"keys\":[\"k\"],\"names\":[\"\\\"k\\\"\"],\"value\":1}\n");
 	done(&r);
 }
 
