@@ -95,7 +95,8 @@ void an_json_agg(struct buf *to, const struct an_agg *a)
 			buf_puts(to, "\"value\":");
 			an_decimal(to, &value, 0);
 			if (a->fn == AGG_AVG)
-				buf_printf(to, ",\"sum\":%lld,\"count\":%lld", (long long)an_normalized(a, r->sum), (long long)r->n);
+				buf_printf(to, ",\"sum\":%lld,\"count\":%lld", (long long)an_normalized(a, r->sum),
+					   (long long)r->n);
 		}
 		buf_puts(to, "}\n");
 	}
