@@ -124,3 +124,20 @@ leave 1" ]
   [ "$status" -eq 1 ]
   has "pcap( ) takes a packet of a kernel: there is none where this runs"
 }
+
+@test "a clause that faults in a speculation gives its record back: the buffer is free again once the others have come" {
+  cat >"$BATS_TEST_TMPDIR/s.d" <<'D'
+BEGIN { i = speculation(); }
+BEGIN { speculate(i); printf("one\n"); }
+BEGIN { speculate(i); printf("two %d\n", *(int *)8); }
+BEGIN { speculate(i); printf("three\n"); }
+BEGIN { commit(i); }
+BEGIN { printf("busy %d\n", speculation()); }
+tick-100ms { printf("free %d\n", speculation()); exit(0); }
+D
+  run --separate-stderr "$TALLY" trace --on=vm -q -x nspec=1 -s "$BATS_TEST_TMPDIR/s.d"
+  said 0 "one
+three
+busy 0
+free 1"
+}

@@ -455,6 +455,12 @@ static void integer_expressions_have_cs_value(void **state)
 		I("index(\"aaaaaab\", \"aab\")", 4),
 		I("index(\"abcabcabd\", \"abcabd\")", 3),
 		I("index(\"abcabc\", \"abc\", 1)", 3),
+		I("index(\"abbc\", \"abc\")", -1), /* nothing of the needle's beginning is in it once more */
+		I("index(\"abababc\", \"ababc\")", 2),
+		I("index(\"aabaabaac\", \"aabaac\")", 3),
+		I("rindex(\"abcbc\", \"bbc\")", -1),
+		I("rindex(\"abcabc\", \"bca\")", 1),
+		I("rindex(\"aabaabaac\", \"aab\")", 3),
 		I("index(\"abc\", \"\")", 0),
 		I("index(\"\", \"a\")", -1),
 		I("index(execname, \"nd\")", 3),
