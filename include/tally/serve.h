@@ -48,6 +48,12 @@ struct tally_serve_opts {
 	 * nowhere. */
 	const char *push;
 	uint64_t push_seconds; /* from one profile to the next; 0: 15 */
+	/* A directory where what the programs count is kept as Parquet, by aggregation, program, host and hour; NULL:
+	 * nowhere. */
+	const char *archive;
+	uint64_t archive_seconds; /* from one file to the next; 0: 600 */
+	const char *host;         /* this one's name there */
+	const char *duckdb;       /* libduckdb.so; NULL: as the run-time linker finds it */
 };
 #define TALLY_SERVE_DROP \
 	1u /* gives its capabilities up once the programs run: a reload cannot load those that changed */
@@ -76,7 +82,7 @@ TALLY_API int tally_serve_platform(struct tally_serve *s, const char *on, const 
 TALLY_API int tally_serve_check(struct tally_serve *s, tally_write_fn *out, void *arg);
 /* Listens until stop. A program that fails does not end it: tally_up is 0 then, and /status has the reason.
  * -TALLY_ENOTSUP: libmicrohttpd, or libcurl for `push`, is not installed; -TALLY_ESTATE: it ran before; -TALLY_EBUSY:
- * the port is taken; -TALLY_EIO; -TALLY_EPERM. */
+ * the port is taken, or another service of this host has the archive; -TALLY_EIO; -TALLY_EPERM. */
 TALLY_API int tally_serve_run(struct tally_serve *s);
 
 #ifdef __cplusplus

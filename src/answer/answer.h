@@ -77,6 +77,7 @@ struct an_agg {
 	bool value_signed;           /* sum, min, max: prints as signed */
 	bool zoom;                   /* the longest bar of a histogram is whole */
 	const char *const *key_name; /* the elements of the tuple as the program writes them; NULL: not known */
+	const char *time;            /* of its JSON lines, as SQL has it; NULL: they have none */
 	struct an_row *row;
 	uint32_t nrows;
 };

@@ -88,6 +88,8 @@ void an_json_agg(struct buf *to, const struct an_agg *a)
 			buf_json_str(to, a->key_name[k], strlen(a->key_name[k]));
 			buf_puts(to, k + 1 < r->nkeys ? "" : "],");
 		}
+		if (a->time)
+			buf_printf(to, "\"time\":\"%s\",", a->time);
 		if (an_is_hist(a)) {
 			json_put_buckets(to, a, r);
 		} else {

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,6 +34,8 @@ struct serve {
 	uint32_t non;
 	bool check, drop, folded;
 	int status; /* of a write */
+	struct utsname host;
+	struct buf duckdb;
 };
 
 static int take_file(void *state, const char *value)
@@ -148,6 +151,17 @@ static int take_push_format(void *state, const char *value)
 		       refuse_usage(c->cx, "--push-format: unknown format '%s' (expected pprof or folded)", value);
 }
 
+static int take_archive_time(void *state, const char *value)
+{
+	struct serve *c = state;
+
+	c->o.archive_seconds = serve_seconds(value);
+	return c->o.archive_seconds ?
+		       GO_ON :
+		       refuse_usage(c->cx, "--archive-every: invalid time '%s' (expected 1s to 24h, such as 10m or 1h)",
+				    value);
+}
+
 static const struct opt options[] = {
 	{ 's', "script", "FILE", "a D program; more than one -s is possible", OPT_STEP(take_file) },
 	{ 'd', "directory", "DIR", "all D programs *.d of a directory (default: " PROGRAMS_DIRECTORY ")",
@@ -171,6 +185,10 @@ static const struct opt options[] = {
 	  OPT_ONCE(struct serve, o.push) },
 	{ 0, "push-every", "TIME", "a profile of each so often (default 15s)", OPT_STEP(take_push_time) },
 	{ 0, "push-format", "FORMAT", "what is sent: pprof (the default) or folded", OPT_STEP(take_push_format) },
+	{ 0, "archive", "DIR", "keep what the programs count as Parquet in DIR, by aggregation, program, host and hour",
+	  OPT_ONCE(struct serve, o.archive) },
+	{ 0, "archive-every", "TIME", "a file of each aggregation so often, if it counted (default 10m)",
+	  OPT_STEP(take_archive_time) },
 	{ 0, "check", NULL, "compile the programs, print which metrics there will be, and exit",
 	  OPT_TRUE(struct serve, check) },
 	{ 'h', "help", NULL, "show this help", OPT_HELP },
@@ -278,6 +296,8 @@ static int serve_with_options(struct serve *c)
 	c->o.stop = catch_signals();
 	c->o.reload = catch_reload();
 	c->o.flags = (c->drop ? TALLY_SERVE_DROP : 0) | (c->folded ? TALLY_SERVE_FOLDED : 0);
+	c->o.host = uname(&c->host) ? NULL : c->host.nodename;
+	c->o.duckdb = duckdb_library(&c->duckdb);
 	serve_take_manager(&c->o);
 	rc = tally_serve_open(&s, &c->o);
 	if (rc < 0) {
@@ -305,5 +325,6 @@ int cmd_serve(struct cmd_ctx *cx, int argc, char **argv)
 		status = serve_with_options(&c);
 	for (uint32_t i = 0; i < c.non; i++)
 		buf_free(&c.on[i].events);
+	buf_free(&c.duckdb);
 	return status;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "serve/archive_int.h"
 #include "serve/serve_int.h"
 
 #define TEXT_MOST (1u << 20) /* bytes of a program */
@@ -66,6 +67,7 @@ void program_close(struct program *p)
 		platform_close(p);
 	else
 		program_stop(p);
+	archive_read_last(p->serve->archive, p);
 	program_forget_metrics(p);
 	tally_trace_close(p->trace);
 	mem_free(p->text);
@@ -210,6 +212,7 @@ int program_load(struct program *p, bool *is_new)
 	}
 	program_stop(p);
 	p->state = PROGRAM_ENDED;
+	archive_read_last(p->serve->archive, p);
 	tally_trace_close(p->trace);
 	mem_free(p->text);
 	p->trace = t;
@@ -264,6 +267,7 @@ void program_work(struct program *p)
 	if (rc < 0) {
 		(void)program_trace_failed(p, p->trace, rc);
 		p->state = PROGRAM_FAILED;
+		archive_read_last(p->serve->archive, p);
 		tally_trace_close(p->trace);
 		p->trace = NULL;
 	} else if (rc > 0) {

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "serve/archive_int.h"
 #include "serve/live_int.h"
 #include "serve/push_int.h"
 #include "serve/serve_int.h"
@@ -95,6 +96,7 @@ void tally_serve_close(struct tally_serve *s)
 	profiles_close(s->profiles);
 	for (uint32_t i = 0; i < s->nprograms; i++)
 		program_close(s->program[i]);
+	archive_close(s->archive);
 	mem_free(s->program);
 	mem_free(s->directory);
 	mem_free(s);
@@ -477,6 +479,7 @@ int serve_metrics(struct tally_serve *s, enum format f, struct buf *to)
 	rc = serve_put_families(s, f, to);
 	serve_put_self(s, f, to);
 	push_put_metrics(s->push, f, to);
+	archive_put_metrics(s->archive, f, to);
 	if (f == FORMAT_OPENMETRICS)
 		buf_puts(to, "# EOF\n");
 	end = s->o.clock(s->o.arg);
@@ -506,6 +509,7 @@ int serve_status(struct tally_serve *s, struct buf *to)
 	}
 	buf_putc(to, ']');
 	push_put_status(s->push, to);
+	archive_put_status(s->archive, to);
 	buf_puts(to, "}\n");
 	return to->failed ? -TALLY_ENOMEM : 0;
 }
@@ -567,7 +571,9 @@ static int serve_turn(struct tally_serve *s, struct pollfd *fds)
 	const uint64_t now_ns = s->o.clock(s->o.arg);
 	const int turn_ms =
 		s->o.watchdog_ns && s->o.watchdog_ns / 4000000 < TURN_MS ? (int)(s->o.watchdog_ns / 4000000) : TURN_MS;
-	int due[] = { live_work(s->live, now_ns), profiles_work(s->profiles, now_ns), -1, -1 }, timeout = turn_ms;
+	int due[] = { live_work(s->live, now_ns), profiles_work(s->profiles, now_ns), archive_work(s->archive, now_ns),
+		      -1, -1 },
+	    timeout = turn_ms;
 	nfds_t n = 0;
 
 	push_read(s->push, false);
@@ -622,6 +628,8 @@ int tally_serve_run(struct tally_serve *s)
 	if (live_open(&s->live, s) < 0 || profiles_open(&s->profiles) < 0)
 		return err_oom(&s->err);
 	rc = s->o.push ? push_open(&s->push, s, &s->err) : 0;
+	if (rc >= 0 && s->o.archive)
+		rc = archive_open(&s->archive, s, &s->err);
 	if (rc >= 0)
 		rc = http_open(&s->http, s, at ? at : usual, &s->err);
 	if (rc < 0)

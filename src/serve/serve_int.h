@@ -10,6 +10,7 @@
  *	service.c  what a service manager is told, and which rights are kept
  *	history.c  what aggregations were over time
  *	live.c     the page and its events
+ *	archive.c  what programs count, as Parquet; archive_int.h
  *	profile.c  stacks, folded and as pprof has them
  *	push.c     the same, sent to a server; push_int.h
  *	http.c     libmicrohttpd: requests in, texts out; http_int.h has what is shared about requests
@@ -101,6 +102,7 @@ struct program {
 	struct metric *metric; /* one for each aggregation, in their order; those without a name are none */
 	uint32_t nmetrics, capmetrics;
 	uint64_t generation;      /* how many texts of it ran: another one has other aggregations */
+	struct map archived;      /* rows as the archive read them last; archive.c's */
 	bool of_directory, stays; /* stays: found again by a reload */
 	struct tally_serve *serve;
 	/* of a platform, whose path and name are what --on said */
@@ -145,6 +147,7 @@ struct tally_serve {
 	struct live *live;           /* live_int.h */
 	struct profiles *profiles;   /* likewise */
 	struct push *push;           /* push_int.h; NULL: nothing is sent */
+	struct archive *archive;     /* archive_int.h; NULL: nothing is kept */
 	uint64_t scrapes, scrape_ns; /* how many there were, and how long the last one took */
 	uint64_t alive_ns;           /* when the service manager last heard that we live */
 	bool dropped;                /* capabilities were given up */
