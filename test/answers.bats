@@ -76,6 +76,12 @@ known_answers() {
   printf '%s\n' '{"type":"aggregation","name":"a","function":"count","keys":[1],"value":1}' '{"type":"aggregation","name":"a","function":"sum","keys":[1],"value":1}' >run.json
   run "$TALLY" export run.json
   said 1 "tally: run.json: the aggregation a is of several kinds in this file: export each program's answers for itself"
+  seq -f '{"type":"aggregation","name":"a%.0f","function":"count","keys":[1],"value":1}' 100000 >run.json
+  run "$TALLY" export run.json
+  said 1 "tally: run.json: more than 1024 aggregations: no program of D has so many"
+  { printf '{"type":"aggregation","name":"a","function":"count","keys":[' && seq -s, 100000 && echo '],"value":1}'; } | tr -d '\n' >run.json
+  run "$TALLY" export run.json
+  said 1 "tally: run.json: 100000 keys of the aggregation a: at most 256 are taken"
   echo '{"type":"aggregation","name":"a","function":"evil","keys":[],"value":1}' >run.json
   run "$TALLY" export run.json
   said 1 "tally: run.json: unknown aggregating function 'evil'"

@@ -19,6 +19,8 @@
 
 #define UNNAMED "aggregation" /* the table of @ */
 #define LOSSES "losses"
+#define TABLES_MOST 1024u /* more than a program has: each name is held against all others */
+#define KEYS_MOST 256u
 
 /* What a function's rows have, of the columns `value`, `sum`, `count` and the buckets of the file. */
 static const struct {
@@ -133,6 +135,9 @@ static int answers_take_table(void *arg, const char *const *cell)
 	uint64_t nkeys = 0;
 	int rc = t ? 0 : ptt_oom(q->t);
 
+	if (rc >= 0 && q->nanswers > TABLES_MOST)
+		rc = ptt_fail(q->t, TALLY_ECORRUPT, "%s: more than %u aggregations: no program of D has so many",
+			      q->t->path, TABLES_MOST);
 	for (uint32_t i = 0; rc >= 0 && i + 1 < q->nanswers; i++)
 		if (!names_add(&taken, NULL, 0, q->answer[i].table))
 			rc = ptt_oom(q->t);
@@ -156,6 +161,9 @@ static int answers_take_table(void *arg, const char *const *cell)
 		t->table = mem_strdup(name);
 		if (!t->name || !t->table)
 			rc = ptt_oom(q->t);
+		else if (nkeys > KEYS_MOST)
+			rc = ptt_fail(q->t, TALLY_ECORRUPT, "%s: %llu keys of the aggregation %s: at most %u are taken",
+				      q->t->path, (unsigned long long)nkeys, t->name, KEYS_MOST);
 		else if (t->function == COUNT(answer_functions))
 			rc = ptt_fail(q->t, TALLY_ECORRUPT, "%s: unknown aggregating function '%s'", q->t->path,
 				      cell[1]);
