@@ -10,7 +10,7 @@ check() { # VERDICT(0/1...) WORDS [DETAIL]
 }
 is() { # WORDS GOT WANT
   [ "$2" = "$3" ]
-  check $? "$1: $3" "got:  $2
+  check $? "$1: $(printf %s "$3" | tr '\n' ' ')" "got:  $2
 want: $3"
 }
 plan() { echo "1..$n"; [ "$bad" -eq 0 ]; }
