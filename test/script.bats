@@ -691,6 +691,22 @@ D
   done
 }
 
+@test "a histogram without keys has room for all of its buckets" {
+  needs_bpf
+  {
+    echo 'BEGIN { @q = quantize(0); @q = quantize(0x8000000000000000); }'
+    for k in $(seq 0 62); do echo "BEGIN { @q = quantize(1ll << $k); @q = quantize(-(1ll << $k)); }"; done
+    for v in $(seq -1 10); do echo "BEGIN { @l = lquantize($v, 0, 10); }"; done
+    for v in 0 $(seq 10) $(seq 20 10 100); do echo "BEGIN { @ll = llquantize($v, 10, 0, 1, 10); @ll = llquantize(-$v, 10, 0, 1, 10); }"; done
+    echo 'BEGIN { exit(0); }'
+  } >"$BATS_TEST_TMPDIR/d"
+  run "$TALLY" trace -qs "$BATS_TEST_TMPDIR/d"
+  [ "$status" -eq 0 ]
+  [ "$output" = "$("$TALLY" trace --on=vm -qs "$BATS_TEST_TMPDIR/d" 2>&1)" ]
+  [[ $output != *drop* ]]
+  [ "$(grep -c '|@*  *1 *$' <<<"$output")" -gt 130 ]
+}
+
 @test "-x noresolve leaves user addresses as numbers" {
   needs_bpf
   run "$TALLY" trace -x noresolve -qn 'syscall::exit_group:entry /pid == $target/ { ustack(1); }' -c true

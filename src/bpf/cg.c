@@ -76,6 +76,26 @@ static void map_var(struct cg *g, struct img_map *m)
 
 #define SPARE_KEYS 4096u /* 128 KB of values for each CPU, made in two milliseconds */
 
+/* How many keys a map of an aggregation may get: those of a histogram without keys of the program are its buckets. */
+static uint32_t agg_keys_most(const struct cg *g, const struct d_agg *a)
+{
+	uint32_t buckets = g->o->agg_entries;
+
+	if (a->nkeys == 0)
+		switch (a->fn) {
+		case AGG_QUANTIZE:
+			buckets = QUANTIZE_BUCKETS;
+			break;
+		case AGG_LQUANTIZE:
+			buckets = lquantize_levels(&a->lq) + 2;
+			break;
+		case AGG_LLQUANTIZE:
+			buckets = llquantize_buckets(&a->llq);
+			break;
+		}
+	return buckets < g->o->agg_entries ? buckets : g->o->agg_entries;
+}
+
 static void map_agg(struct cg *g, struct img_map *m)
 {
 	const struct d_agg *a = &g->p->agg[m->id];
@@ -83,7 +103,7 @@ static void map_agg(struct cg *g, struct img_map *m)
 	m->type = a->key_size ? IMG_PERCPU_HASH : IMG_PERCPU_ARRAY;
 	m->key_size = a->key_size ? a->key_size : 4;
 	m->value_size = agg_value_size(g, a);
-	m->max_entries = a->key_size ? g->o->agg_entries : 1;
+	m->max_entries = a->key_size ? agg_keys_most(g, a) : 1;
 	if (m->use == IMG_SPARE && m->max_entries > SPARE_KEYS)
 		m->max_entries = SPARE_KEYS;
 }
