@@ -197,3 +197,13 @@ syscall vmlinux getppid return" ]
   [ "$(grep -c . <<<"$output")" -eq 200 ]
   [ "$output" = "$(sort -n <<<"$output")" ]
 }
+
+@test "a clause runs once for each of its descriptions that a call has" {
+  needs_bpf
+  run trace -c "$PROGS/calls" -n 'syscall::getppid:entry /pid == $target/ { @["once"] = count(); }' \
+    -n 'syscall::getppid:entry, syscall::getp*:entry /pid == $target && probefunc == "getppid"/ { @["twice"] = count(); }'
+  [ "$status" -eq 0 ]
+  once=$(awk '$1 == "once" { print $2 }' <<<"$output")
+  [ "$once" -gt 0 ]
+  [ "$(awk '$1 == "twice" { print $2 }' <<<"$output")" -eq $((2 * once)) ]
+}

@@ -358,6 +358,7 @@ struct d_clausenode {
 	struct d_node *pred;       /* a scalar, or NULL */
 	struct d_stmt *stmts;
 	bool is_default, of_library;          /* a library's clause is looked at, and fires nothing */
+	bool overlap;                         /* while it is bound: a probe is of several of the descriptions */
 	uint32_t *probes, nprobes, capprobes; /* after bind. Without any: unlinked after type */
 	uint32_t args_used;                   /* d_clause has the same */
 	bool args_defined;

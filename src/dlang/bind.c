@@ -73,8 +73,9 @@ bool call_is_of_dtrace(const char *name)
 struct match {
 	struct d_unit *u;
 	struct d_clausenode *c;
-	struct map *seen; /* ids of this clause */
-	uint32_t only;    /* when a description is a number */
+	struct map *seen; /* ids of this clause; the description that had them last */
+	struct d_desc *d;
+	uint32_t only; /* when a description is a number */
 	uint32_t n;
 	int rc;
 };
@@ -88,9 +89,10 @@ static int add_probe(void *arg, uint32_t id)
 	void **at = map_at(m->seen, &id, sizeof(id));
 	if (at == NULL)
 		return m->rc = d_nomem(m->u);
-	if (*at != NULL)
+	if (*at == m->d)
 		return 0;
-	*at = m;
+	m->c->overlap |= *at != NULL;
+	*at = m->d;
 	return m->rc = D_PUSH(m->u, m->c->probes, m->c->nprobes, m->c->capprobes, id);
 }
 
@@ -108,9 +110,9 @@ static int no_probe(struct d_unit *u, const struct d_desc *d, const struct err *
 		      d->d.name);
 }
 
-static int bind_desc(struct d_unit *u, struct d_clausenode *c, const struct d_desc *d, struct map *seen)
+static int bind_desc(struct d_unit *u, struct d_clausenode *c, struct d_desc *d, struct map *seen)
 {
-	struct match m = { .u = u, .c = c, .seen = seen, .only = d->id };
+	struct match m = { .u = u, .c = c, .seen = seen, .d = d, .only = d->id };
 	struct err reason = { 0 };
 	int rc = u->env.probes(u->env.arg, &d->d, add_probe, &m, &reason);
 	if (m.rc < 0 || rc == -TALLY_ENOMEM)
@@ -178,17 +180,19 @@ static bool arguments_differ(struct d_unit *u, uint32_t named, uint32_t a, uint3
 
 /*
  * As in dtrace(1) a clause of several descriptions is one clause for each.  They stay together, in fewer programs,
- * unless an argument that they name is something else in the probes of the one than in those of the other.
+ * unless an argument that they name is something else in the probes of the one than in those of the other, or one probe
+ * is of several descriptions: it fires the clause once for each.
  */
 static int divide_clause(struct d_unit *u, struct d_clausenode *c)
 {
 	const uint32_t all = c->nprobes,
 		       named = c->body != NULL ? arguments_named(c->pred) | arguments_of_statements(c->stmts) : 0;
 	uint32_t from = 0;
-	bool differ = false;
+	bool differ = c->overlap;
 
 	for (uint32_t i = 1; named != 0 && i < all && !differ; i++)
 		differ = arguments_differ(u, named, c->probes[0], c->probes[i]);
+	c->overlap = false;
 	for (struct d_desc *d = c->descs, *next; differ && (next = d->next) != NULL; d = next) {
 		if (d->nprobes == from || next->nprobes == d->nprobes)
 			continue; /* -Z: what has no probe has no arguments either, and stays with what has */

@@ -192,6 +192,24 @@ static void matched_counts_the_probes_of_each_source(void **state)
 	done(&r);
 }
 
+static void a_clause_runs_once_for_each_of_its_descriptions_that_has_the_probe(void **state)
+{
+	const struct ask a = { .script = "BEGIN, BEGIN, dtrace:::B* { n++; } BEGIN { trace(n); exit(0); }",
+			       .file = "./x.d" };
+	struct result r;
+
+	(void)state;
+	ask_keep(&a, &r, NULL);
+	assert_string_equal(text_of(&r.notes), "script './x.d' matched 4 probes\n");
+	done(&r);
+	expect("BEGIN, BEGIN { n++; } END { printf(\"%d\\n\", n); } BEGIN { exit(0); }", "2\n\n");
+	expect("BEGIN, END, BEGIN, dtrace:::B* /++p != 2/ { n++; } END { printf(\"%d %d\\n\", p, n); }"
+	       "BEGIN { exit(0); }",
+	       "4 3\n\n");
+	expect("BEGIN, BEGIN { @[probename] = count(); } BEGIN { exit(0); }",
+	       "\n  BEGIN                                                             2\n");
+}
+
 static void faults_are_reported_and_end_the_clause(void **state)
 {
 	const struct ask a = {
@@ -1064,6 +1082,7 @@ int main(void)
 		cmocka_unit_test(quiet_prints_what_is_asked_for),
 		cmocka_unit_test(default_action_prints_the_prefix),
 		cmocka_unit_test(matched_counts_the_probes_of_each_source),
+		cmocka_unit_test(a_clause_runs_once_for_each_of_its_descriptions_that_has_the_probe),
 		cmocka_unit_test(faults_are_reported_and_end_the_clause),
 		cmocka_unit_test(error_clauses_run_on_a_fault),
 		cmocka_unit_test(the_status_of_exit_stays),
