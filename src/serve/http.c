@@ -7,9 +7,9 @@
  *
  * A place is held for a request at a time.  The library ends a client that is silent for SILENCE_S, but one that says a
  * byte now and then, or reads one, is never silent: so a request has REQUEST_NS from when it could begin to the end of
- * its headers, and as long again for its answer.  And when all places are taken, who has had his longest, and for
- * CROWDED_NS, loses it: an honest client needs milliseconds, so whoever comes is answered, however many others only
- * hold a place.  Pages and profiles last, by design; these are fewer than there are places.
+ * its headers, and as long again for its answer.  And when all places are taken, who has had his for CROWDED_NS loses
+ * it: an honest client needs milliseconds, so whoever comes is answered, however many others only hold a place.  Pages
+ * and profiles last, by design; these are fewer than there are places.
  *
  * Without TLS and users it listens on the loopback network alone. When these change, the library's daemon is started
  * again on the same socket: clients that are connected at that moment are not answered.
@@ -27,11 +27,11 @@
 #define SONAME "libmicrohttpd.so.12"
 LIBRARY_NOTE("http", "tally serve", "recommended", SONAME);
 
-#define BACKLOG 1024
+#define BACKLOG 4096 /* a connection that finds the line full is tried again by its kernel, later and later */
 #define CONNECTION_BYTES (16u << 10)
 #define SILENCE_S 10u
 #define REQUEST_NS UINT64_C(30000000000)
-#define CROWDED_NS UINT64_C(1000000000)
+#define CROWDED_NS UINT64_C(250000000)
 #define TLS_VERSIONS "NORMAL:-VERS-TLS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
 static const char *const http_names[] = {
@@ -316,21 +316,16 @@ void http_last(struct http_request *q, bool lasts)
 /* The library sees the end of the stream, and closes it. */
 static void http_bound_connections(struct http *h)
 {
-	struct http_connection *longest = NULL;
-	const uint64_t now = http_now(h);
+	const uint64_t now = http_now(h), most = h->nconnections == HTTP_CONNECTIONS ? CROWDED_NS : REQUEST_NS;
 
 	for (struct http_connection *at = h->connection; at < h->connection + HTTP_CONNECTIONS; at++) {
 		if (!at->is_open || at->lasts)
 			continue;
 		if (now < at->since_ns) /* the clock was set back */
 			at->since_ns = now;
-		if (now - at->since_ns >= REQUEST_NS)
+		if (now - at->since_ns >= most)
 			(void)shutdown(at->fd, SHUT_RDWR);
-		else if (now - at->since_ns >= CROWDED_NS && (!longest || at->since_ns < longest->since_ns))
-			longest = at;
 	}
-	if (longest && h->nconnections == HTTP_CONNECTIONS)
-		(void)shutdown(longest->fd, SHUT_RDWR);
 }
 
 /* libmicrohttpd calls it with the headers, once more for the request, and after each time that it was suspended. */
@@ -490,9 +485,10 @@ int http_fd(const struct http *h)
 
 int http_wait_ms(const struct http *h)
 {
+	const MHD_UNSIGNED_LONG_LONG most = h->nconnections == HTTP_CONNECTIONS ? CROWDED_NS / 1000000 : 1000;
 	MHD_UNSIGNED_LONG_LONG ms;
 
-	return h->daemon && h->lib.get_timeout(h->daemon, &ms) == MHD_YES ? (int)(ms > 1000 ? 1000 : ms) : -1;
+	return h->daemon && h->lib.get_timeout(h->daemon, &ms) == MHD_YES ? (int)(ms > most ? most : ms) : -1;
 }
 
 void http_run(struct http *h)
