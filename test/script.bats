@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Programs and their sources: order, arguments, options, exact output.  In the vm, so without privileges.
+bats_require_minimum_version 1.5.0
 load common
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
@@ -1012,4 +1013,22 @@ C
   [ "$(head -n 1 <<<"$output")" = "$("$BATS_TEST_TMPDIR/ids")" ]
   run vm -qn 'BEGIN { printf("%d %d", $pid == pid, $ppid == ppid); exit(0); }'
   [ "$status" -eq 0 ]
+}
+
+@test "under the name dtrace a command that does not exist is refused as soon as under its own" {
+  shortest() { # exit status, command: ms, of three runs
+    local began ms turn
+    for turn in 1 2 3; do
+      began=$(date +%s%N)
+      run "-$1" "${@:2}" -n BEGIN -c /no/such
+      ms=$((($(date +%s%N) - began) / 1000000))
+      has "failed to start '/no/such': cannot run the command: No such file or directory"
+      if [ "$turn" -eq 1 ] || [ "$ms" -lt "$least" ]; then least=$ms; fi
+    done
+  }
+  needs_bpf
+  shortest 127 "$TALLY" trace
+  own=$least
+  shortest 1 as_dtrace
+  [ "$least" -lt $((20 * (own + 1))) ]
 }

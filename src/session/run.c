@@ -28,6 +28,7 @@
  * lasts must not keep an interrupt waiting. */
 #define TICK_BURST 64
 #define TICK_BURST_NS 100000000u
+#define COMMAND_FAILS_NS 1000000000u /* a command that was not started has ended by then */
 
 static const struct probe *probe_of(const struct tally_trace *t, uint32_t prog)
 {
@@ -361,7 +362,6 @@ static uint32_t first_event_probe(const struct tally_trace *t)
  * over before anybody asks for them. */
 static int run_release_command(struct tally_trace *t)
 {
-	struct pollfd p = { .fd = t->child.pidfd, .events = POLLIN };
 	struct err e = { 0 };
 	int rc = 0;
 
@@ -370,7 +370,7 @@ static int run_release_command(struct tally_trace *t)
 	rc = k_child_release(&t->child, &e);
 	if (rc >= 0)
 		return 0;
-	(void)poll(&p, 1, 1000);
+	(void)k_child_wait(&t->child, k_now_ns() + COMMAND_FAILS_NS, NULL);
 	t->child_ended = k_child_status(&t->child, &t->child_status) == 1;
 	return trace_fail(t, -rc, "failed to start '%s': %s", t->command, e.text);
 }
