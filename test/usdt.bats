@@ -415,7 +415,10 @@ upper 4
 }
 
 @test "comments, wherever they stand, are none of a provider definition's words, and their lines count" {
-  printf '/* provider b {\n * };\n ***/\nprovider a { /* probe x(); */ probe y(int /* a */); // probe z();\n/**/ };\n/* without an end' >a.d
+  printf '/* provider b {\n * };\n ***/\nprovider a { /* probe x(); */ probe y(int /* a */); // probe z();\n/**/ };\n/* the end' >a.d
+  run "$TALLY" trace -h -s a.d
+  said 1 "tally: failed to compile script a.d: line 6: end-of-file encountered before matching */; the comment begins in line 6"
+  echo ' */' >>a.d
   "$TALLY" trace -h -s a.d
   grep -q 'A_Y(' a.h
   ! grep -q 'A_[XZ](' a.h || return 1
@@ -474,4 +477,22 @@ upper 4
   run "$TALLY" trace -G -s prov.d
   said 1 "tally: failed to link script prov: USDT provider name may not exceed 53 characters: p$name"
   [ ! -e prov.o ]
+}
+
+@test "-G and -h refuse a source that is no D with its line, and write nothing" {
+  printf 'provider app { probe go(int); };\n\nthis is not D {\n' >prov.d
+  for how in -G -h; do
+    run "$TALLY" trace $how -s prov.d -o made
+    said 1 'tally: failed to compile script prov.d: line 3: syntax error near "not D {"'
+    run as_dtrace -xerrtags $how -s prov.d -o made
+    said 1 'dtrace: failed to compile script prov.d: [D_SYNTAX] line 3: syntax error near "not D {"'
+    [ ! -e made ]
+  done
+  echo 'this is not D {' >prov.d
+  run "$TALLY" trace -G -s prov.d
+  [ "$status" -eq 1 ] && [ ! -e prov.o ]
+  printf '#define SHOWN { trace(curthread->pid); }\nprovider app { probe go(app_t *); };\n%s\n' \
+    'app*:::go /arg0 == $1/ SHOWN nobody:::here { trace(stringof(args[0]->name)); }' >prov.d
+  "$TALLY" trace -C -G -s prov.d
+  [ -e prov.o ]
 }

@@ -460,7 +460,7 @@ static int open_output(struct trace *c)
 	return ST_FAILED;
 }
 
-static int open_trace(struct trace *c)
+int trace_open_session(struct trace *c)
 {
 	if (isatty(trace_has_document(c) ? STDOUT_FILENO : c->fd))
 		c->o.flags |= TALLY_TRACE_TERMINAL;
@@ -556,7 +556,7 @@ static int trace_run_verb(struct trace *c, int argc, char **argv)
 
 	c->o.stop = c->interrupted = catch_signals();
 	if (status == GO_ON)
-		status = open_trace(c);
+		status = trace_open_session(c);
 	if (status == GO_ON)
 		status = apply_steps(c, argc, argv);
 	if (status == GO_ON)

@@ -39,7 +39,8 @@ step_fn apply_option, apply_bufsize, apply_quiet, apply_share;
 step_fn apply_cpp, apply_define, apply_undef, apply_incdir, apply_library, apply_headers, apply_strictness, apply_flow,
 	apply_listing;
 int apply_environment(struct trace *c);
-int trace_make_usdt(struct trace *c); /* the header or the object file of c->script: an exit status */
+int trace_open_session(struct trace *c); /* c->t, on c->platform: GO_ON or an exit status */
+int trace_make_usdt(struct trace *c);    /* the header or the object file of c->script: an exit status */
 
 /* Called by the name dtrace: its words and statuses are those of dtrace(1). */
 bool trace_is_dtrace(const struct trace *c);

@@ -3,7 +3,7 @@
  *
  * Both take a D source with provider definitions.  A header is all that a program needs.  An object file is what the
  * build of a program for DTrace expects besides, and links; its probes are in the program's own files already, so it is
- * empty.
+ * empty.  A source that is no D is refused, so that a build stops there.
  */
 #include <elf.h>
 #include <errno.h>
@@ -95,6 +95,35 @@ static const char *usdt_too_long(const struct usdt_def *def)
 	return NULL;
 }
 
+/*
+ * Whether the script is D: it is compiled as it would be for a run.  Its syntax alone is judged, on a platform that
+ * everybody may use: what probes, types and macros there are where it will run is not known where a program is built.
+ */
+static int usdt_check_syntax(struct trace *c)
+{
+	static const char tag[] = "[D_SYNTAX] ";
+	const char *words, *at;
+	int status, rc;
+
+	c->platform = "vm";
+	status = trace_open_session(c);
+	for (uint32_t i = 0; i < c->nsteps && status == GO_ON; i++)
+		status = c->step[i].apply(c, c->step[i].value);
+	rc = status == GO_ON ? tally_trace_option(c->t, "errtags", NULL) : 0;
+	if (rc >= 0 && status == GO_ON)
+		rc = tally_trace_option(c->t, "zdefs", NULL);
+	if (rc < 0)
+		status = trace_failed(c, rc);
+	else if (status == GO_ON && tally_trace_compile(c->t) < 0 &&
+		 (at = strstr(words = tally_trace_error(c->t), tag)) != NULL) {
+		complain(c->cx, "%.*s%s", (int)(at - words), words, usdt_has_tags(c) ? at : at + strlen(tag));
+		status = ST_FAILED;
+	}
+	tally_trace_close(c->t);
+	c->t = NULL;
+	return status;
+}
+
 int trace_make_usdt(struct trace *c)
 {
 	const char *suffix = c->header ? ".h" : ".o", *path = c->output;
@@ -123,7 +152,8 @@ int trace_make_usdt(struct trace *c)
 		complain(c->cx, "failed to link script %s: USDT provider name may not exceed %d characters: %s",
 			 usdt_output_name(c->script, "", name, sizeof(name)) ? name : c->script, USDT_LINKED_MOST,
 			 usdt_too_long(&def));
-	} else {
+	} else if ((status = usdt_check_syntax(c)) == GO_ON) {
+		status = ST_FAILED;
 		if (c->header)
 			usdt_header(&def, path, c->script, &out);
 		else
