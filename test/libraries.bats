@@ -145,3 +145,13 @@ BEGIN { exit(0); }"
   [ "$status" -eq 1 ]
   has '[D_UNSUPPORTED]' 'keep the struct (x = *pointer)'
 }
+
+@test "a directory of D libraries that cannot be opened is told once, with the reason, and not under dtrace's name" {
+  run vm -qL "$BATS_TEST_TMPDIR/none" -x syslibdir="$BATS_TEST_TMPDIR/nor-this" -n 'BEGIN { trace(nosuch1); trace(nosuch2); exit(0); }'
+  [ "$status" -eq 1 ]
+  [ "$(grep -c "tally: the D libraries of $BATS_TEST_TMPDIR/none are not read: No such file or directory" <<<"$output")" -eq 1 ]
+  [ "$(grep -c "tally: the D libraries of $BATS_TEST_TMPDIR/nor-this are not read: No such file or directory" <<<"$output")" -eq 1 ]
+  ln -s "$(realpath "$TALLY")" "$BATS_TEST_TMPDIR/dtrace"
+  run "$BATS_TEST_TMPDIR/dtrace" -qL "$BATS_TEST_TMPDIR/none" -n 'BEGIN { trace(nosuch1); exit(0); }'
+  [[ $output != *"are not read"* ]]
+}

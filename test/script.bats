@@ -182,17 +182,19 @@ CPU     ID                    FUNCTION:NAME
   said 0 "x"
   DTRACE_OPT_NOSUCH=1 run vm -qn 'BEGIN { trace("x"); exit(0); }'
   said 0 "tally: DTRACE_OPT_NOSUCH=1 is ignored: failed to set -x nosuch: Invalid option name
+tally: there is no option nosuch: OPTIONS OF THE LANGUAGE in tally-trace(1) lists them
 x"
   DTRACE_OPT_STRSIZE=lots run vm -qn 'BEGIN { trace("x"); exit(0); }'
   [ "$status" -eq 0 ]
   has "tally: DTRACE_OPT_STRSIZE=lots is ignored: "
+  has "tally: option strsize takes a number of bytes (512, 8k, 4m, 1g, 1t), not 'lots'"
 }
 
 # The options of dtrace(1), of illumos and of Oracle, each with a value that is legal there.
 dtrace_options="aggpercpu aggrate=1s aggsize=8k aggsortkey aggsortkeypos=0 aggsortpos=0 aggsortrev aggzoom amin=Stable argref bpflog=no bpflogsize=16m
   btfpath=/x bufpolicy=ring bufresize=manual bufsize=64k cleanrate=101hz core cpp=no cppargs=-P cpphdrs=no cpppath=/bin/cpp ctfpath=/x ctypes=/x debug
   debugassert defaultargs define=A=1 destructive=no disasm=7 droptags dtypes=/x dynvarsize=64k empty encoding=ascii errtags evaltime=main flowindent=no
-  grabanon incdir=/x iregs=9 jstackframes=5 jstackstrsize=512 kdefs knodefs late=dynamic lazyload ldpath=/bin/ld libdir=/x linkmode=kernel linknommap
+  grabanon incdir=/x iregs=9 jstackframes=5 jstackstrsize=512 kdefs knodefs late=dynamic lazyload ldpath=/bin/ld libdir=/ linkmode=kernel linknommap
   linktype=dof lockmem=unlimited maxframes=64 modpath=/x nolibs=no noresolve nspec=2 objcopypath=/x pcapsize=100 pgmax=8 preallocate=1m printsize=64
   procfspath=/proc pspec=no quiet quietresize rawbytes=no scratchsize=512 setenv=A=b specsize=8k stackframes=4 stackindent=2 statusrate=2s stdc=a strip
   strsize=64 switchrate=10hz sysslice temporal tree=1 tregs=9 udefs undef=A unodefs unsetenv=A ustackframes=4 useruid verbose=no
@@ -239,7 +241,11 @@ dtrace_options="aggpercpu aggrate=1s aggsize=8k aggsortkey aggsortkeypos=0 aggso
   run vm -qn 'BEGIN { setopt("strsize", "12"); exit(0); }'
   has "couldn't set option \"strsize\" to \"12\": Operation illegal when tracing is active"
   run vm -qn 'BEGIN { setopt("nosuch"); exit(0); }'
-  has "couldn't set option \"nosuch\" to \"\": Invalid option name"
+  has "couldn't set option \"nosuch\" to \"\": Invalid option name; there is no option nosuch: OPTIONS OF THE LANGUAGE"
+  run vm -qn 'BEGIN { setopt("quiet", "maybe"); exit(0); }'
+  has "couldn't set option \"quiet\" to \"maybe\": Invalid value for specified option; option quiet takes no value, or 0, 1"
+  run vm -qn '#pragma D option nosuch'
+  has "tally: there is no option nosuch: OPTIONS OF THE LANGUAGE in tally-trace(1) lists them"
 }
 
 @test "an option that changes what is printed and is not there says so, in each way to set it" {

@@ -80,6 +80,38 @@ load common
   adds_up
 }
 
+@test "the refusal for want of scratch memory names structs, and strsize only where there are strings" {
+  structs='struct big { char a[4000]; int b[4000]; }; struct big g; struct big h; this struct big l; struct big a[int]; BEGIN { h = g; this->l = h; a[1] = h; exit(0); }'
+  run "$TALLY" trace --on=vm -q -n "$structs"
+  [ "$status" -eq 3 ]
+  has "for its own structs, keys and records"
+  has "lower the size of structs, or divide the clause, or use fewer of those variables"
+  [[ $output != *str[is]* ]] || { echo "$output"; return 1; }
+  run "$TALLY" trace --on=vm -q -n "$structs BEGIN { trace(execname); }"
+  [ "$status" -eq 3 ]
+  has "for its own strings, structs, keys and records"
+  has "lower strsize, or divide the clause"
+}
+
+@test "the clauses of a probe that are too many name the first for which there is no program, and those before it run" {
+  for n in $(seq 2500); do echo "BEGIN { @q$n = quantize(arg0); }"; done >"$BATS_TEST_TMPDIR/many.d"
+  run "$TALLY" trace --on=vm -q -s "$BATS_TEST_TMPDIR/many.d"
+  [ "$status" -eq 3 ]
+  has "the 2500 clauses of BEGIN are too large for the kernel together"
+  has "leave some out, or run them as a second trace"
+  line=$(sed -n 's/^tally: line \([0-9]*\): .*/\1/p' <<<"$output")
+  [ "$line" -gt 34 ] && [ "$line" -lt 2500 ]
+  { head -n $((line - 1)) "$BATS_TEST_TMPDIR/many.d"; echo 'BEGIN { exit(0); }'; } >"$BATS_TEST_TMPDIR/fits.d"
+  run "$TALLY" trace --on=vm -q -s "$BATS_TEST_TMPDIR/fits.d"
+  [ "$status" -eq 0 ]
+}
+
+@test "a clause of more maps than a program has says what to do" {
+  run "$TALLY" trace --on=vm -q -n "BEGIN { $(for n in $(seq 70); do echo "@a$n = count();"; done) exit(0); }"
+  [ "$status" -eq 3 ]
+  has "and four of our own: divide the clause into several"
+}
+
 @test "this-> variables that are more than scratch memory are refused with their share, and do not crash tally" {
   script=
   for n in $(seq 9); do script+="this string s$n; "; done
@@ -99,7 +131,7 @@ divisions() {
   needs_bpf
   divisions 780 >"$BATS_TEST_TMPDIR/large.d"
   run -3 "$TALLY" trace -q -s "$BATS_TEST_TMPDIR/large.d"
-  has 'line 2: this clause is too large for the kernel: divide it into several'
+  has 'line 2: this clause is too large for the kernel: more than 16,384 operations, 65,535 instructions or 8,000 branches: divide it into several'
 }
 
 @test "a clause of as many divisions as the kernel takes is not refused before the load" {
@@ -114,9 +146,9 @@ divisions() {
   divisions 1000 >"$BATS_TEST_TMPDIR/little.d"
   divisions 20000 >"$BATS_TEST_TMPDIR/far.d"
   run "$TALLY" trace -q -s "$BATS_TEST_TMPDIR/little.d"
-  said 3 "tally: line 2: this clause is too large for the kernel: divide it into several"
+  said 3 "tally: line 2: this clause is too large for the kernel: more than 16,384 operations, 65,535 instructions or 8,000 branches: divide it into several"
   run "$TALLY" trace -q -s "$BATS_TEST_TMPDIR/far.d"
-  said 3 "tally: line 2: this clause is too large for the kernel: divide it into several"
+  said 3 "tally: line 2: this clause is too large for the kernel: more than 16,384 operations, 65,535 instructions or 8,000 branches: divide it into several"
 }
 
 # The signals come early, when the verifier's walk would begin anew; or even before somebody waits for them (status 130).

@@ -500,7 +500,7 @@ static void check_maps(struct cg *g, const struct plan *pl)
 	else if (n > MAPS_MOST)
 		cg_fail(g, D_LIMIT,
 			"line %u: this clause of %s needs %u maps, the kernel allows %u: one for each aggregation "
-			"and each variable with a key, and four of our own",
+			"and each variable with a key, and four of our own: divide the clause into several",
 			pl->clause[pl->from]->line, g->probe->name, n, MAPS_MOST);
 }
 
@@ -633,7 +633,7 @@ static void program_generate_parts(struct cg *g, struct plan *pl)
 	pl->to = pl->nown;
 	part_generate(g, pl);
 	program_keep(g, first);
-	for (; pl->to < pl->nown && !g->failed; n++) {
+	for (; pl->to < pl->nown && !g->failed && n < PARTS_MOST; n++) {
 		uint32_t as_many = pl->to - pl->from;
 		struct img_prog *next, lost;
 
@@ -647,11 +647,12 @@ static void program_generate_parts(struct cg *g, struct plan *pl)
 			img_prog_free(&lost);
 		}
 	}
-	if (n > PARTS_MOST)
+	if (pl->to < pl->nown)
 		cg_fail(g, D_LIMIT,
-			"line %u: the clauses of %s are too large for the kernel together, from this one on: "
-			"%u parts, and it goes on %u times",
-			pl->clause[pl->nown - 1]->line, g->probe->name, n, PARTS_MOST - 1);
+			"line %u: the %u clauses of %s are too large for the kernel together: %u of them became the %u "
+			"programs that it runs for a probe, and this one is the next: leave some out, or run them as "
+			"a second trace",
+			pl->clause[pl->to]->line, pl->nown, g->probe->name, pl->to, n);
 }
 
 static bool has_probe(const struct d_clause *c, uint32_t id)

@@ -272,6 +272,39 @@ static uint32_t alloc_shared_bytes(const struct cg *g)
 	return cg_walk(g) + (g->walk ? CG_WALK_BYTES(g->walk) : 0);
 }
 
+static bool clause_makes_strings(const struct d_clause *c)
+{
+	for (uint32_t n = 0; n < c->nins; n++)
+		switch (c->ins[n].op) {
+		case IR_OLIT:
+		case IR_OBUILTIN:
+		case IR_OREADSTR:
+		case IR_SLEN:
+		case IR_SCMP:
+		case IR_SSUB:
+		case IR_SJOIN:
+		case IR_SINDEX:
+		case IR_SRINDEX:
+		case IR_SSPAN:
+		case IR_SCLEAN:
+		case IR_SBASE:
+		case IR_SDIR:
+			return true;
+		default:
+			break;
+		}
+	return false;
+}
+
+/* A clause may copy strings that another one made: such a copy is like that of a struct. */
+static bool program_makes_strings(const struct d_program *p)
+{
+	for (uint32_t i = 0; i < p->nclauses; i++)
+		if (clause_makes_strings(&p->clause[i]))
+			return true;
+	return false;
+}
+
 /* The words say what takes the room, and what makes it less. */
 static int scratch_refuse(struct cg *g, const struct d_clause *c, const struct room *r, bool works, uint32_t slack,
 			  uint32_t this_bytes)
@@ -288,6 +321,7 @@ static int scratch_refuse(struct cg *g, const struct d_clause *c, const struct r
 		{ others, "string functions and stacks of other clauses" },
 		{ this_bytes, "the this-> variables of all clauses" },
 	};
+	const bool strings = program_makes_strings(g->p);
 	char words[200] = "";
 
 	for (size_t i = 0, at = 0; i < COUNT(part); i++)
@@ -297,8 +331,12 @@ static int scratch_refuse(struct cg *g, const struct d_clause *c, const struct r
 	return cg_fail(
 		g, D_LIMIT,
 		"line %u: this clause needs %u bytes of scratch memory, and the kernel allows %u: %u for its own "
-		"strings, keys and records%s: lower strsize%s, or divide the clause%s",
-		c->line, r->heap + slack, SCRATCH_MOST - 8, r->own, words, frames ? " or the number of frames" : "",
+		"%sstructs, keys and records%s: lower %s%s%s, or divide the clause%s",
+		c->line, r->heap + slack, SCRATCH_MOST - 8, r->own, strings ? "strings, " : "", words,
+		strings ? "strsize" :
+		frames  ? "" :
+			  "the size of structs",
+		strings && frames ? " or " : "", frames ? "the number of frames" : "",
 		this_bytes ? ", or use fewer of those variables" : "");
 }
 

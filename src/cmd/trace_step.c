@@ -149,8 +149,11 @@ int apply_environment(struct trace *c)
 			buf_putc(&name, *s >= 'A' && *s <= 'Z' ? (char)(*s + 'a' - 'A') : *s);
 		if (name.failed)
 			status = ST_FAILED;
-		else if (tally_trace_option(c->t, name.p ? name.p : "", value[1] ? value + 1 : NULL) < 0)
+		else if (tally_trace_option(c->t, name.p ? name.p : "", value[1] ? value + 1 : NULL) < 0) {
 			complain(c->cx, "%s is ignored: %s", *e, tally_trace_error(c->t));
+			if (*tally_trace_reason(c->t))
+				complain(c->cx, "%s", tally_trace_reason(c->t));
+		}
 		buf_free(&name);
 	}
 	return status;

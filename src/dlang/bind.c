@@ -369,6 +369,7 @@ static int bind_bare(struct d_unit *u, struct d_node *n)
 static int unknown_name(struct d_unit *u, const struct d_node *n)
 {
 	const char *type = n->measured ? near_type_name(u, NULL, n->str) : "";
+	inline_tell_itself(u, n->str);
 	return d_fail(u, n->line, D_IDENT_UNDEF, "failed to resolve %s: Unknown variable name%s", n->str,
 		      *type != '\0' ? type : near_name(u, n->str));
 }

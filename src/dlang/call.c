@@ -127,12 +127,14 @@ int cook_var(struct d_unit *u, struct d_node *n, bool write)
 {
 	struct d_sym *s = n->sym;
 	int rc = 0;
-	if (!write && s->type == NULL)
+	if (!write && s->type == NULL) {
+		inline_tell_itself(u, s->name);
 		return d_fail(u, n->line, D_VAR_UNDEF, "%s%s has not yet been declared or assigned%s",
 			      s->kind == SYM_THIS ? "this->" :
 			      s->kind == SYM_SELF ? "self->" :
 						    "",
 			      s->name, near_variable(u, s));
+	}
 	if (s->nkeys != 0)
 		rc = cook_keys(u, s, n->arg, n->narg, n->line);
 	n->type = s->type;

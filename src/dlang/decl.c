@@ -1062,5 +1062,5 @@ int parse_declaration(struct parser *ps)
 		if (t->kind == TY_FUNC && name != NULL && at(ps, T_LBRACE))
 			return decl_function_body(ps);
 	} while ((rc = accept_token(ps, T_COMMA)) > 0);
-	return rc < 0 ? rc : at(ps, T_SEMI) ? 0 : lex_syntax(ps);
+	return rc < 0 ? rc : expect_semicolon(ps);
 }

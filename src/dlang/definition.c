@@ -39,7 +39,7 @@ static const struct d_type *definition_nameless_type(struct parser *ps)
 /* The ';' that ends a definition stays the token: a probe description may follow it. */
 static int definition_end(struct parser *ps)
 {
-	return at(ps, T_SEMI) ? 0 : lex_syntax(ps);
+	return expect_semicolon(ps);
 }
 
 /* inline TYPE NAME = EXPRESSION ; the name may have a tuple: inline string s[int k] = ... */

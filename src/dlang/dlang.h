@@ -363,7 +363,9 @@ enum d_tag {
 const char *d_mark(bool errtags, enum d_tag tag); /* "[D_SYNTAX] ", which stands before the line; "" without errtags */
 
 /* A format with its line: said by the compiler of what no kernel would take, and by the code generator. */
-#define D_CLAUSE_TOO_LARGE "line %u: this clause is too large for the kernel: divide it into several"
+#define D_CLAUSE_TOO_LARGE                                                                                       \
+	"line %u: this clause is too large for the kernel: more than 16,384 operations, 65,535 instructions or " \
+	"8,000 branches: divide it into several"
 
 /* What a kernel tells of its types. A number names one, 0 none; texts live as long as the table. Constness and the like
  * are not told. */

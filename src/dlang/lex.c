@@ -562,6 +562,27 @@ int accept_token(struct parser *ps, enum d_tok kind)
 	return rc < 0 ? rc : 1;
 }
 
+/* Whether the token is the first of its line; that of a macro variable is not in the source. */
+static bool lex_begins_line(const struct d_token *t, const struct d_src *s)
+{
+	const char *p = t->start;
+	if (p <= s->text || p >= s->text + s->len)
+		return false;
+	while (p > s->text && (p[-1] == ' ' || p[-1] == '\t'))
+		p--;
+	return p > s->text && p[-1] == '\n';
+}
+
+int expect_semicolon(struct parser *ps)
+{
+	const struct d_token *t = &ps->tok;
+	const struct d_src *s = &ps->u->src[ps->u->cur_source];
+	if (t->kind != T_SEMI && ps->form == NULL && t->end > t->start && lex_begins_line(t, s) && ps->u->why != NULL &&
+	    near_keyword(t->start, (size_t)(t->end - t->start)) == NULL)
+		err_set(ps->u->why, TALLY_ESYNTAX, "is a ; missing before it?");
+	return t->kind == T_SEMI ? 0 : lex_syntax(ps);
+}
+
 int expect(struct parser *ps, enum d_tok kind)
 {
 	return ps->tok.kind == kind ? lex_next(ps) : lex_syntax(ps);

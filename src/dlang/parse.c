@@ -218,9 +218,9 @@ static int parse_statement(struct parser *ps, struct d_stmt ***end, bool may_be_
 		return -TALLY_ESYNTAX;
 	**end = s;
 	*end = &s->next;
-	int rc = may_be_last && at(ps, T_RBRACE) ? 0 : expect(ps, T_SEMI);
+	int rc = may_be_last && at(ps, T_RBRACE) ? 0 : expect_semicolon(ps);
 	ps->advice = NULL;
-	return rc;
+	return rc < 0 || !at(ps, T_SEMI) ? rc : lex_next(ps);
 }
 
 /* On return the cursor is behind the '}' and no token is held. */

@@ -156,5 +156,6 @@ static inline bool at(const struct parser *ps, enum d_tok kind)
 /* Takes the token if it is of that kind: 1, else 0, negative on failure. */
 int accept_token(struct parser *ps, enum d_tok kind);
 int expect(struct parser *ps, enum d_tok kind); /* takes it or fails */
+int expect_semicolon(struct parser *ps);        /* fails or leaves it the token: the end of a statement or definition */
 
 #endif

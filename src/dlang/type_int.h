@@ -95,6 +95,7 @@ int path_find_members(struct d_unit *u, uint32_t line); /* what d_path() reads, 
 struct d_node *node_clone(struct d_unit *u, const struct d_node *n, const struct d_params *p);
 bool bind_is_action(const struct d_node *n); /* an arm of ?: that has no value */
 struct d_inline *inline_find(const struct d_unit *u, const char *name);
+void inline_tell_itself(const struct d_unit *u, const char *name); /* the reason, if that definition is looked at */
 int inline_define(struct d_unit *u, struct d_inline *d);
 int inline_expand(struct d_unit *u, struct d_node *n, struct d_inline *d); /* n, with its arguments, becomes the tree */
 int translator_define(struct d_unit *u, struct d_translator *t);

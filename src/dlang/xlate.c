@@ -116,6 +116,13 @@ struct d_inline *inline_find(const struct d_unit *u, const char *name)
 	return map_get(&u->inlines, name, strlen(name));
 }
 
+void inline_tell_itself(const struct d_unit *u, const char *name)
+{
+	if (u->used != NULL && u->why != NULL && strcmp(u->used, name) == 0)
+		err_set(u->why, TALLY_ESYNTAX,
+			"an inline cannot name itself: it stands for its expression, and D has no recursion");
+}
+
 /* Whether n may be the value of something that is defined with type t. */
 static bool definition_fits(const struct d_type *t, const struct d_node *n)
 {

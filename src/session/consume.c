@@ -100,12 +100,13 @@ static int do_ftruncate(struct rec *r, const struct d_action *a)
 static int do_setopt(struct rec *r, const struct d_action *a)
 {
 	struct tally_trace *t = r->t;
-	struct err e = { 0 };
+	struct err e = { 0 }, why = { 0 };
 	const char *name = (const char *)r->bytes + a->slots[0].offset,
 		   *value = a->nslots > 1 ? (const char *)r->bytes + a->slots[1].offset : NULL;
 
-	if (options_set_running(&t->opt, name, value, &e) < 0)
-		trace_note(t, "couldn't set option \"%s\" to \"%s\": %s", name, value ? value : "", e.text);
+	if (options_set_running(&t->opt, name, value, &e, t->o.flags & TALLY_TRACE_COMPAT ? NULL : &why) < 0)
+		trace_note(t, "couldn't set option \"%s\" to \"%s\": %s%s%s", name, value ? value : "", e.text,
+			   why.code ? "; " : "", why.text);
 	run_take_options(t);
 	return 0;
 }

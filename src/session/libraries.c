@@ -4,6 +4,7 @@
  *
  * The compiler asks for them when it meets a name that is not defined elsewhere; no file is opened before that.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,11 +67,15 @@ static int name_order(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int libraries_of(struct libraries *l, const char *dir, bool of_user)
+/* named: by -L, -x libdir or -x syslibdir; what is amiss with such a directory is told. */
+static int libraries_of(struct tally_trace *t, const char *dir, bool of_user, bool named)
 {
+	struct libraries *l = &t->libraries;
 	struct names_found f = { 0 };
 	int rc = dir_each(dir, library_found, &f);
 
+	if (rc == -TALLY_EIO && named && !(t->o.flags & TALLY_TRACE_COMPAT))
+		trace_note(t, "the D libraries of %s are not read: %s", dir, strerror(errno));
 	if (f.n)
 		qsort(f.v, f.n, sizeof(*f.v), name_order);
 	for (uint32_t i = 0; i < f.n; i++) {
@@ -95,15 +100,16 @@ static int library_add_machine(struct libraries *l, bool is_here)
 static void libraries_read(struct tally_trace *t)
 {
 	const char *own = options_text(&t->opt, OPT_syslibdir);
+	const bool named = own != NULL;
 	char beside[4096];
 	int rc = 0;
 
 	t->libraries.read = true;
 	for (uint32_t i = 0; rc == 0 && i < t->opt.ntexts; i++)
 		if (t->opt.text[i].option == OPT_libdir)
-			rc = libraries_of(&t->libraries, t->opt.text[i].text, true);
+			rc = libraries_of(t, t->opt.text[i].text, true, true);
 	if (rc == 0 && !t->opt.v[OPT_nolibs] && (own || (own = k_library_dir(beside, sizeof(beside)))))
-		rc = libraries_of(&t->libraries, own, false);
+		rc = libraries_of(t, own, false, named);
 	if (rc == 0 && !t->opt.v[OPT_nolibs])
 		rc = library_add_machine(&t->libraries, t->kind == &engine_kernel);
 	t->libraries.failed = rc < 0;

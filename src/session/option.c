@@ -188,6 +188,9 @@ static int option_refuse_unknown(const char *name, struct err *e, struct err *wh
 	near = text_nearest(name, TEXT_NAMES(names, n));
 	if (near)
 		err_set(why, TALLY_EINVAL, "there is no option %s; did you mean %s?", name, near);
+	else
+		err_set(why, TALLY_EINVAL,
+			"there is no option %.60s: OPTIONS OF THE LANGUAGE in tally-trace(1) lists them", name);
 	return err_set(e, TALLY_EINVAL, "Invalid option name");
 }
 
@@ -353,16 +356,15 @@ static bool option_may_change(size_t i)
 	}
 }
 
-int options_set_running(struct options *o, const char *name, const char *value, struct err *e)
+int options_set_running(struct options *o, const char *name, const char *value, struct err *e, struct err *why)
 {
-	struct err why = { 0 };
 	size_t i = 0;
 
 	while (i < COUNT(rows) && strcmp(rows[i].name, name))
 		i++;
 	if (i < COUNT(rows) && rows[i].type != OT_REFUSED && !option_may_change(i))
 		return err_set(e, TALLY_EINVAL, "Operation illegal when tracing is active");
-	return options_set(o, name, value, e, &why);
+	return options_set(o, name, value, e, why);
 }
 
 bool tally_option(unsigned i, const char **name, const char **help)

@@ -52,7 +52,7 @@ void options_init(struct options *o);
 void options_free(struct options *o);
 /* -TALLY_EINVAL with dtrace(1)'s words in e, and in why what helps, if anything does. value NULL: a flag. */
 /* The same while a trace runs, for setopt(): some options came too late. */
-int options_set_running(struct options *o, const char *name, const char *value, struct err *e);
+int options_set_running(struct options *o, const char *name, const char *value, struct err *e, struct err *why);
 int options_set(struct options *o, const char *name, const char *value, struct err *e, struct err *why);
 struct libraries;
 bool env_library(void *arg, uint32_t i, struct d_library *ret); /* arg: the trace */

@@ -4,3 +4,4 @@ BEGIN
 	y = 2;
 }
 /* expect-error 4: D_SYNTAX syntax error near "y = 2;" */
+/* expect-why is a ; missing before it? */
