@@ -479,7 +479,7 @@ tally: say how many elements it has, name[16], or what its keys are, name[string
   echo 200 2>/dev/null >/proc/sys/kernel/perf_event_max_stack || skip "kernel.perf_event_max_stack can't be set here"
   run "$TALLY" trace -x dcpc_min_overflow=1 -qn 'cpc:::page_faults-all-1 /pid == $target/ { @d = max(ustackdepth); }
     END { printa("%@d", @d); exit(0); }' -c "$PROGS/deep 150 3"
-  until echo "$was" 2>/dev/null >/proc/sys/kernel/perf_event_max_stack || [ $SECONDS -gt 60 ]; do :; done # busy until the kernel has freed its stacks
+  until echo "$was" 2>/dev/null >/proc/sys/kernel/perf_event_max_stack || [ $SECONDS -gt 300 ]; do :; done # busy until the kernel has freed its stacks
   [ "$status" -eq 0 ]
   [ "$(grep -oE "^ *[0-9]+$" <<<"$output" | tail -1)" -gt 140 ] || { echo "$output"; return 1; }
   run "$TALLY" trace -x dcpc_min_overflow=1 -qn 'BEGIN { @[ustack(180)] = count(); exit(0); }' # more than the kernel has now
