@@ -604,6 +604,8 @@ static int cook_sizeof(struct d_unit *u, struct d_node **np)
 	}
 	if (t->incomplete && type_complete(u, t) < 0)
 		return -TALLY_ENOMEM;
+	if (t->size == 0 && t->incomplete && u->why != NULL)
+		err_set(u->why, TALLY_ESYNTAX, "no %s definition is available", type_name(u, t));
 	if (t->size == 0)
 		return d_fail(u, n->line, D_SIZEOF_TYPE, "cannot apply sizeof to an operand of unknown size%s",
 			      near_type(u, t));
