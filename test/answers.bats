@@ -133,7 +133,7 @@ known_answers() {
   [ "$(id -u)" -eq 0 ] || skip "mounting a file system needs root"
   known_answers
   mkdir small && mount -t tmpfs -o size=64k none small
-  dd if=/dev/zero of=small/filler bs=1k count=64 2>/dev/null || true
+  disk_fill small/filler
   run "$TALLY" export -o small/d --partition host run.json
   left=$(find small -name '*.parquet' -o -name '.tally*' | wc -l)
   umount small

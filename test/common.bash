@@ -44,6 +44,12 @@ said() {
 # has TEXT: the output of `run` has it in it.
 has() { [[ "$output" == *"$1"* ]] || { echo "not in: $output"; return 1; }; }
 
+# A file that takes all room of its file system; it fails where some is left. FILE
+disk_fill() {
+  local said
+  ! said=$(LC_ALL=C dd if=/dev/zero of="$1" bs=4k 2>&1) && [[ $said == *"No space left on device"* ]] || { echo "$said"; return 1; }
+}
+
 # ends_with STATUS PID COMMAND...: the command ends the process, with that status.
 ends_with() {
   local status=0

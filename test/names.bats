@@ -337,8 +337,7 @@ stormed() {
   until grep -q ready "$loaded"; do kill -0 $late; done
   grep -o 'bpf_prog_[0-9a-f]*_[^[:space:]]*' /proc/kallsyms | sort -u >"$BATS_TEST_TMPDIR/after"
   wait $tracer
-  kill $late
-  wait $late || true
+  ends_with 0 $late kill $late
   # Of those that came, one stands where a raw tracepoint calls it.
   grep -B 1 'vmlinux`bpf_trace_run' "$sampled" | grep -o 'bpf`bpf_prog_[^+]*' | sed 's/^bpf`//' | sort -u >"$BATS_TEST_TMPDIR/seen"
   [ -s "$BATS_TEST_TMPDIR/seen" ] || { cat "$sampled"; false; }

@@ -108,7 +108,7 @@ D
   serve -s reads.d --archive full --archive-every 1s
   read_calls 1000
   until_metric tally_archive_writes_total 1
-  dd if=/dev/zero of=full/filler bs=4k 2>/dev/null || true
+  disk_fill full/filler
   read_calls 2000
   until_log 'archive: what reads counted waits: .*No space left on device'
   [ "$(whole full)" = 1000 ] # whole files, of which none is partial
@@ -126,7 +126,7 @@ D
   [ "$(id -u)" -eq 0 ] || skip "mounting a file system needs root"
   mkdir full && mount -t tmpfs -o size=64k none full
   serve -s reads.d --archive full --archive-every 1h
-  dd if=/dev/zero of=full/filler bs=4k 2>/dev/null || true
+  disk_fill full/filler
   read_calls 10
   stops
   grep -qE 'archive: what reads counted is lost, 4 rows: .*No space left on device' log
@@ -142,8 +142,7 @@ D
   for round in 1 2 3 4; do
     serve -s reads.d --archive archive --archive-every 1s
     for _ in $(seq $((round * 9))); do read_calls 500; done
-    kill -9 "$server"
-    wait "$server" || true
+    ends_with 137 "$server" kill -9 "$server"
     server=
     [ "$(find archive -name '*.parquet' | wc -l)" -eq 0 ] || [ "$(whole)" -le $((round * (round + 1) / 2 * 4500)) ]
   done
