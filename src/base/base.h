@@ -20,6 +20,7 @@
 #include <tally/error.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define SECOND_NS UINT64_C(1000000000)
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
 
 /* ---- memory ------------------------------------------------------------ */

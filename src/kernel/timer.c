@@ -11,8 +11,6 @@
 
 #include "kernel/kernel_int.h"
 
-#define SECOND_NS 1000000000ull
-
 static int timer_set(const struct run_timer *t, bool on)
 {
 	struct timespec period = { .tv_sec = (time_t)(t->period_ns / SECOND_NS),

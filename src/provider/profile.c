@@ -13,7 +13,6 @@
 #include "facts/event.h"
 #include "provider/provider_int.h"
 
-#define SECOND_NS 1000000000ULL
 #define LEAST_NS 200000ULL
 
 /* "10ms" to nanoseconds between firings. */

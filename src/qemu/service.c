@@ -11,8 +11,6 @@
 #include "base/file.h"
 #include "qemu/qemu_int.h"
 
-#define NS_PER_SECOND 1000000000u
-
 struct service {
 	struct model *model;
 	struct bytes_out log;
@@ -91,7 +89,7 @@ void service_call(struct service *s, uint64_t ns, uint16_t vcpu, const struct hv
 		a = (struct asked){ be64_get(block), be64_get(block + 8) >> 48, block[18] };
 	}
 	s->ticks = s->by_step ? s->ticks + s->step :
-				s->start + (uint64_t)((unsigned __int128)ns * POWER_TB_HZ / NS_PER_SECOND);
+				s->start + (uint64_t)((unsigned __int128)ns * POWER_TB_HZ / SECOND_NS);
 	model_run_to(s->model, s->ticks);
 	papr_call(s->model->papr, (struct papr_caller){ s->partition, vcpu }, mem, r);
 	if (s->has_log)

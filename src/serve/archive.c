@@ -27,7 +27,6 @@
 #include "serve/archive_int.h"
 #include "session/session.h"
 
-#define SECOND_NS 1000000000ull
 #define USUAL_SECONDS 600u
 #define BATCHES_MOST 64u /* of programs that ended while the disk was full; a program that runs has one */
 

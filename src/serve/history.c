@@ -14,8 +14,6 @@
 #include "answer/flame.h"
 #include "serve/history_int.h"
 
-#define SECOND_NS 1000000000ull
-
 enum history_kind { KIND_COUNT, KIND_SUM, KIND_GAUGE, KIND_HISTOGRAM, KIND_STACKS };
 enum history_part {
 	PART_AGGS,
