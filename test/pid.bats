@@ -289,11 +289,12 @@ plugin_a.so plugin_a_touch entry 3000
     -n 'pid$target::main:entry,pid$target::plugin_?_touch:entry,pid$target:*:[mp]*[nh]:entry /probefunc == "main" || probemod == "plugin_a.so"/ { @[probemod] = count(); }' \
     -n 'END { printa("%s %@d\n", @); }'
   [ "$status" -eq 1 ]
+  # Both descriptions name main, so the clause runs twice for it.
   run trace -c "$LOADS 1 100 $PROGS/plugin_a.so plugin_a_touch" \
     -n 'pid$target:*:main:entry,pid$target::[mp]*[nh]:entry /probefunc == "main" || probemod == "plugin_a.so"/ { @[probemod] = count(); }' \
     -n 'END { printa("%s %@d\n", @); }'
   said 0 "100
-loads 1
+loads 2
 plugin_a.so 100"
   run trace -c "$LOADS 1 100 $PROGS/plugin_a.so plugin_a_touch" -n 'pid$target:plugin_a.so::entry { @ = count(); }'
   [ "$status" -eq 1 ]
