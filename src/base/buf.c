@@ -144,12 +144,18 @@ static size_t char_len(const unsigned char *s, size_t n, bool *shown)
 
 void buf_plain(struct buf *b, const char *s, size_t n)
 {
+	size_t put = 0;
 	bool shown;
 
 	for (size_t i = 0, len; i < n; i += len) {
 		len = char_len((const unsigned char *)s + i, n - i, &shown);
-		buf_put(b, shown ? s + i : "?", shown ? len : 1);
+		if (shown)
+			continue;
+		buf_put(b, s + put, i - put);
+		buf_putc(b, '?');
+		put = i + len;
 	}
+	buf_put(b, s + put, n - put);
 }
 
 void buf_visible(struct buf *b, const char *s, size_t n)
