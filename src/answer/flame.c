@@ -146,10 +146,11 @@ static bool flame_slots_grow(struct an_flame *f)
 /* The node of that name below parent; 0: there is none. *ret: its slot, or that where it would be. */
 static uint32_t flame_node_find(const struct an_flame *f, uint32_t parent, uint32_t name, uint32_t *ret)
 {
+	const bool childless = parent + 1 == f->nnodes; /* the newest node: children are made after their parent */
 	uint32_t at = flame_slot_of(f, parent, name);
 
 	for (; f->slot[at]; at = (at + 1) & (f->nslots - 1))
-		if (f->node[f->slot[at]].parent == parent && f->node[f->slot[at]].name == name)
+		if (!childless && f->node[f->slot[at]].parent == parent && f->node[f->slot[at]].name == name)
 			break;
 	*ret = at;
 	return f->slot[at];

@@ -24,39 +24,54 @@ static bool folded_has_both(const struct an_flame *f)
 	return has[AN_FRAME_USER] && has[AN_FRAME_KERNEL];
 }
 
-/* The path down to the node, from the names in path[0..depth]; a root has its label where there are several, or nothing
- * else. */
-static void folded_put_path(struct buf *to, const struct an_flame *f, const uint32_t *path, uint32_t depth, bool mark)
+/* The names as lines have them, one after the other; *ends: where each ends. Paths have few names and have them often. */
+static bool folded_names_clean(struct buf *texts, size_t **ends, const struct an_flame *f)
 {
-	for (uint32_t i = f->ntrees > 1 || !depth ? 0 : 1; i <= depth; i++) {
-		const struct an_flame_name *name = &f->name[f->node[path[i]].name];
+	const bool mark = folded_has_both(f);
 
-		an_clean(to, name->text, ";");
-		if (mark && name->frame == AN_FRAME_KERNEL)
-			buf_puts(to, KERNEL_MARK);
-		buf_putc(to, i < depth ? ';' : ' ');
+	*ends = mem_alloc((f->nnames + 1) * sizeof(**ends));
+	for (uint32_t i = 0; *ends && i < f->nnames; i++) {
+		an_clean(texts, f->name[i].text, ";");
+		if (mark && f->name[i].frame == AN_FRAME_KERNEL)
+			buf_puts(texts, KERNEL_MARK);
+		(*ends)[i] = texts->n;
 	}
+	return *ends && !texts->failed;
+}
+
+/* A line for each path of a tree that has a value; a root has its label where there are several, or nothing else. */
+static void folded_put_tree(struct buf *to, const struct an_flame *f, const struct an_flame_tree *t,
+			    const struct buf *texts, const size_t *ends)
+{
+	uint32_t *path = NULL, npath = 0, cappath = 0, depth;
+
+	for (uint32_t at = an_flame_next(f, t, 0, &depth); at; at = an_flame_next(f, t, at, &depth)) {
+		if (depth >= npath && !VEC_NEW(path, npath, cappath)) {
+			to->failed = true;
+			break;
+		}
+		path[depth] = f->node[at].name;
+		if (!f->node[at].self)
+			continue;
+		for (uint32_t i = f->ntrees > 1 || !depth ? 0 : 1; i <= depth; i++) {
+			const size_t begin = path[i] ? ends[path[i] - 1] : 0;
+
+			buf_put(to, texts->p + begin, ends[path[i]] - begin);
+			buf_putc(to, i < depth ? ';' : ' ');
+		}
+		buf_printf(to, "%lld\n", (long long)f->node[at].self);
+	}
+	mem_free(path);
 }
 
 void an_folded_put(struct buf *to, const struct an_flame *f)
 {
-	uint32_t *path = NULL, npath = 0, cappath = 0, depth;
-	const bool mark = folded_has_both(f);
+	struct buf texts = { 0 };
+	size_t *ends = NULL;
 
-	for (uint32_t t = 0; t < f->ntrees; t++)
-		for (uint32_t at = an_flame_next(f, &f->tree[t], 0, &depth); at;
-		     at = an_flame_next(f, &f->tree[t], at, &depth)) {
-			if (depth >= npath && !VEC_NEW(path, npath, cappath)) {
-				to->failed = true;
-				mem_free(path);
-				return;
-			}
-			path[depth] = at;
-			if (!f->node[at].self)
-				continue;
-			folded_put_path(to, f, path, depth, mark);
-			buf_printf(to, "%lld\n", (long long)f->node[at].self);
-		}
-	to->failed |= f->failed;
-	mem_free(path);
+	to->failed |= f->failed || !folded_names_clean(&texts, &ends, f);
+	for (uint32_t t = 0; t < f->ntrees && !to->failed; t++)
+		folded_put_tree(to, f, &f->tree[t], &texts, ends);
+	mem_free(ends);
+	buf_free(&texts);
 }
