@@ -234,9 +234,9 @@ beyond() { paste "$work/$1.s" "$work/none.s" | awk 'NF == 2 { print $1 - $2 }' |
 round() { local t; for t in "${@:2}"; do seconds printed "$t" "$1" | tail -n 1 >>"$work/$t.s"; done; }
 
 # The machine's own speed wanders within seconds by more than a record costs: for the cost of one, many short runs are
-# each held against the bare run just before.
+# each held against the bare run just before.  They are not so short that tally's start counts for a tenth of it.
 records() {
-  local r bare lines short=$((faults / 5))
+  local r bare lines short=200000
   rm -f "$work"/*.s
   for r in 1 2 3; do round "$faults" none tally bpftrace; done
   lines=$(grep -c ' pf$' "$work/tally.out")

@@ -74,15 +74,16 @@ for ((i = 0; i < rounds; i++)); do
     traced $([ $names = named ] || echo "-x $names") -o "$work/$names.folded" >>"$work/$names"
   done
 done
-# Each run with names has a run without beside it, in the same conditions of the machine.
-names=$(paste "$work/named" "$work/noresolve" | awk '{ print $1 - $3 }' | median)
+# What else the machine does only adds to CPU time, by more than names cost: so the best run of each counts.
+best() { sort -n "$1" | awk 'NR == 1 { print $1 }'; }
+names=$(awk -v with="$(best "$work/named")" -v without="$(best "$work/noresolve")" 'BEGIN { print with - without }')
 figure "stacks of $processes processes: kept" "$(wc -l <"$work/named.folded")" "" - "" ">= $((processes * 200))"
 figure "the same: names" "$(awk -v n="$names" 'BEGIN { print (n > 0 ? n : 0) }')" s - "" "<= 2"
 figure "the whole run: memory" "$(awk '{ print $2 }' "$work/named" | median)" MB - "" "<= 300"
 if command -v perf >/dev/null; then
   perf record -q -e page-faults:u -c 1 --call-graph fp -o "$work/perf.data" -- $branches >/dev/null 2>&1
   for ((i = 0; i < 3; i++)); do used perf report -i "$work/perf.data" --stdio --no-children >>"$work/report"; done
-  figure "the same: names, beside perf" "$(awk -v n="$names" 'BEGIN { print (n > 0.01 ? n : 0.01) }')" s "$(awk '{ print $1 }' "$work/report" | median)" "perf report" "<= 0.1 x"
+  figure "the same: names, beside perf" "$(awk -v n="$names" 'BEGIN { print (n > 0.01 ? n : 0.01) }')" s "$(best "$work/report")" "perf report" "<= 0.1 x"
 fi
 
 # ---- a large program --------------------------------------------------------------------------------------
