@@ -493,9 +493,14 @@ int http_wait_ms(const struct http *h)
 
 void http_run(struct http *h)
 {
+	const bool was_full = h->nconnections == HTTP_CONNECTIONS;
+
 	if (!h->daemon)
 		return;
 	(void)h->lib.run(h->daemon);
+	/* A full library does not watch its listening socket, and watches it again only when it is called next. */
+	if (was_full && h->nconnections < HTTP_CONNECTIONS)
+		(void)h->lib.run(h->daemon);
 	http_bound_connections(h);
 }
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <poll.h>
 
 #include "serve/http_test_int.h"
 
@@ -179,6 +180,45 @@ static void whoever_asks_is_answered_however_many_only_hold_a_place(void **state
 	assert_int_equal(t->s->http->nconnections, 0);
 }
 
+/* As the service's loop does: the library is called when its descriptor is readable, and else when the time that it was
+ * given is over. */
+static void http_wait(struct http_tested *t)
+{
+	struct pollfd p = { .fd = http_fd(t->s->http), .events = POLLIN };
+	const int ms = http_wait_ms(t->s->http);
+
+	if (ms != 0 && poll(&p, 1, 0) == 0)
+		t->now_ns += ms < 0 ? SECOND : (uint64_t)ms * (SECOND / 1000);
+	http_run(t->s->http);
+}
+
+/* No further time passes between a client that lost its place and the next one that takes it. */
+static void a_place_that_is_lost_is_taken_at_once(void **state)
+{
+	struct http_tested *t = *state;
+	int fd[4 * HTTP_CONNECTIONS], asks;
+	uint64_t began_ns;
+
+	for (size_t i = 0; i < COUNT(fd); i++) {
+		fd[i] = client_say(t, half);
+		http_run(t->s->http);
+	}
+	http_work(t);
+	asks = client_say(t, honest);
+	began_ns = t->now_ns;
+	while (!client_is_answered(asks)) {
+		http_wait(t);
+		assert_true(t->now_ns - began_ns < 10 * SECOND);
+	}
+	assert_int_equal(t->now_ns - began_ns, SECOND); /* a quarter for each of the four that come before */
+	for (size_t i = 0; i < COUNT(fd); i++)
+		close(fd[i]);
+	close(asks);
+	for (int i = 0; i < 100; i++)
+		http_work(t);
+	assert_int_equal(t->s->http->nconnections, 0);
+}
+
 /* The request may fail; the service stands, and answers the next one. */
 static void memory_that_runs_out_ends_one_request_at_most(void **state)
 {
@@ -226,6 +266,7 @@ int main(void)
 		cmocka_unit_test(a_clock_that_is_set_back_ends_nobody),
 		cmocka_unit_test(memory_that_runs_out_ends_one_request_at_most),
 		cmocka_unit_test(whoever_asks_is_answered_however_many_only_hold_a_place),
+		cmocka_unit_test(a_place_that_is_lost_is_taken_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, http_test_open, http_test_close);
