@@ -34,7 +34,7 @@ D
   needs_http
   known_program
   serve -s known.d
-  counts 'tally_things_total{program="known",execname_a_b="a\"b",_7="7"} 1' 2>/dev/null || metrics | grep -E '^tally_things_total.*a\\"b.* 1$'
+  counts 'tally_things_total{program="known",execname_a_b="a\"b",key="7"} 1' 2>/dev/null || metrics | grep -E '^tally_things_total.*a\\"b.* 1$'
   metrics | grep -E '^tally_things_total.*"c".*"-1"} 2$'
   counts 'tally_amount{program="known"} 42'
   counts 'tally_least{program="known"} 3'
@@ -237,6 +237,29 @@ D
   [ "$(metrics | grep -c '^tally_cpc_cpu_clock_seconds_total{')" -eq 1 ]
   grep -q 'twice: tally_n_seconds is left out: it has a metric of this name already; rename the aggregation' log
   grep -q 'local: tally_cpc_cpu_clock_seconds is left out: it has a metric of this name already$' log
+}
+
+# PCP's collector with its agent for OpenMetrics and no other, on a name space of its own: nothing needs to be installed as a service.
+@test "the OpenMetrics agent of PCP reads what the service counts" {
+  needs_http
+  agent=/var/lib/pcp/pmdas/openmetrics/pmdaopenmetrics.python
+  [ -f /etc/pcp.env ] && [ -f "$agent" ] && /usr/bin/python3 -c 'import pcp, requests' 2>/dev/null ||
+    skip "no PCP with its OpenMetrics agent (apt-get install pcp python3-requests)"
+  pmcd=$(. /etc/pcp.env && echo "$PCP_BINADM_DIR/pmcd")
+  echo 'BEGIN { @things["a b"] = count(); @things["c"] = count(); @things["c"] = count(); @spread = quantize(5); @spread = quantize(300); }' >known.d
+  serve -s known.d
+  mkdir config.d
+  echo "$at/metrics" >config.d/tally.url
+  printf 'root {\n\topenmetrics\t144:*:*\n}\n' >root
+  printf 'openmetrics\t144\tpipe\tbinary notready\t%s\n' "/usr/bin/python3 $agent -c $PWD/config.d -l $PWD/agent.log -t 30" >pmcd.conf
+  PCP_RUN_DIR=$PWD PCP_TMP_DIR=$PWD PCP_LOG_DIR=$PWD "$pmcd" -f -A -U "$(id -un)" -i 127.0.0.1 -p 0 -s "$PWD/pmcd.socket" -n "$PWD/root" -c "$PWD/pmcd.conf" -l "$PWD/pmcd.log" -x "$PWD/fatal" 3>&- &
+  collector=$!
+  shown() { pminfo -h "local:/$PWD/pmcd.socket" -f openmetrics.tally.tally_things_total openmetrics.tally.tally_spread_sum 2>&1; }
+  until [[ "$(shown)" == *value* ]]; do kill -0 "$collector" || { cat pmcd.log agent.log; return 1; }; done
+  shown
+  [[ "$(shown)" == *'key:a b program:known"] value 1'* ]]
+  [[ "$(shown)" == *'key:c program:known"] value 2'* ]]
+  [[ "$(shown)" == *'program:known"] value 305'* ]]
 }
 
 @test "no metric is called as the samples of another one" {

@@ -3,6 +3,7 @@
 setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
 # What still runs ends well when it is told to. A test that ended the service itself has emptied $server.
 teardown() {
+  [ -z "${collector:-}" ] || ends_with 0 "$collector" kill "$collector"
   [ -z "${prom:-}" ] || ends_with 0 "$prom" kill "$prom"
   [ -z "${server:-}" ] || ends_with 0 "$server" kill "$server"
 }

@@ -170,7 +170,7 @@ uint64_t text_hash(const void *p, size_t n);
 /* Letters, digits and '_' alone, and no digit in front; what else there is becomes '_', many in a row one. */
 void buf_identifier(struct buf *to, const char *text, size_t n);
 /* What an element of a tuple is called: the last name in it that is no argument, "requester" of args[0]->requester,
- * "ufunc" of ufunc(arg1). */
+ * "ufunc" of ufunc(arg1), "key" of a constant. */
 void buf_key_name(struct buf *to, const char *text);
 
 #endif

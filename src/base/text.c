@@ -281,6 +281,10 @@ void buf_key_name(struct buf *to, const char *text)
 	size_t n = strcspn(text, "(");
 	const char *start = text;
 
+	if (*text && strchr("\"'0123456789", text[*text == '-'])) { /* a constant says what the key is, not of what */
+		buf_puts(to, "key");
+		return;
+	}
 	if (text[n] == '(' && n == 0) /* a cast or parentheses: all of it */
 		n = strlen(text);
 	for (size_t i = 0; i < n; i++)

@@ -66,9 +66,11 @@ static void labels_are_the_last_names_of_their_expressions(void **state)
 					   "pid",
 					   "le",
 					   "(int)arg0",
-					   "vmlinux`jiffies" },
-				 *const is[] = { "execname", "requester", "ufunc", "x",         "pr_fname",
-						 "pid",      "pid_2",     "le_2",  "_int_arg0", "jiffies" };
+					   "vmlinux`jiffies",
+					   "\"a b\"",
+					   "-1" },
+				 *const is[] = { "execname", "requester", "ufunc",     "x",       "pr_fname", "pid",
+						 "pid_2",    "le_2",      "_int_arg0", "jiffies", "key",      "key_2" };
 	struct metric m;
 
 	(void)state;
