@@ -94,7 +94,7 @@ static size_t demangle_dlang(enum sym_demangle how, const char *name, char *to, 
 
 size_t name_demangle(enum sym_demangle how, const char *name, char *to, size_t room)
 {
-	const int options = how == SYM_DEMANGLE_SHORT ? DMGL_RET_DROP : DMGL_PARAMS | DMGL_ANSI;
+	const int options = how == SYM_DEMANGLE_SHORT ? DMGL_NO_OPTS : DMGL_PARAMS | DMGL_ANSI;
 	size_t n;
 
 	if (how == SYM_DEMANGLE_OFF || name[0] != '_' || strlen(name) >= NAME_MOST)

@@ -22,6 +22,9 @@ static void names_are_shown_as_people_write_them(void **state)
 		{ __LINE__, "_ZNSt6vectorIiSaIiEE9push_backERKi",
 		  "std::vector<int, std::allocator<int> >::push_back(int const&)",
 		  "std::vector<int, std::allocator<int> >::push_back" },
+		/* a type of function that is a template argument keeps its return type */
+		{ __LINE__, "_ZNSt8functionIFviEEC1Ev", "std::function<void (int)>::function()",
+		  "std::function<void (int)>::function" },
 		{ __LINE__, "_ZNK1AcvbEv", "A::operator bool() const", "A::operator bool" },
 		{ __LINE__, "_Z1fi.isra.0", "f(int) [clone .isra.0]", "f" },
 		{ __LINE__, "_ZThn8_N1A1fEv", "non-virtual thunk to A::f()", "non-virtual thunk to A::f()" },
