@@ -310,6 +310,13 @@ over() {
   gave 'image_b`image_b_touch' 975 1025
 }
 
+@test "what the command does before its exec has the names of the program that it is until then" {
+  needs_bpf
+  run --separate-stderr "$TALLY" trace -qn 'syscall::execve:entry /pid == $target/ { @[execname, ustack(2)] = count(); }' -c true
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'execve+0x'*'tally`child_'* && "$output$stderr" != *"mapping"* ]] || { echo "$output$stderr"; false; }
+}
+
 @test "a child that becomes another program has that program's names, not those of what it inherited" {
   faults '@[ufunc(arg1)] = count();' "$(reuse exec)"
   gave 'image_a`image_a_touch ' 3800 4100

@@ -391,8 +391,11 @@ static int run_enable_probes(struct tally_trace *t)
 		trace_note(t, "%u probe%s of a pattern left out: the kernel lets nobody probe such a function", refused,
 			   refused == 1 ? "" : "s");
 	if (t->eng->k && t->prog->uses_user_symbols) {
-		if (t->pid && trace_symbols(t) >= 0)
-			(void)sym_look(t->sym, t->pid);
+		/* A command stands before its exec: what it does until then has names of our own code. */
+		const uint32_t target = t->has_child ? (uint32_t)t->child.pid : (uint32_t)t->pid;
+
+		if (target && trace_symbols(t) >= 0)
+			(void)sym_look(t->sym, target);
 		(void)k_task_pids(&t->newcomer, &t->nnewcomers);
 	}
 	return t->has_child ? run_release_command(t) : 0;
