@@ -76,6 +76,20 @@ on_signal=' unframed`touch_page unframed`in_handler unframed`handler [^ ]+ .*unf
   done
 }
 
+@test "stacks of a program that was linked with -static, which has no sorted table, are its chains of calls" {
+  local dir=$BATS_TEST_TMPDIR/static
+  mkdir "$dir"
+  cc -static -no-pie -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -o "$dir/unframed" "$BATS_TEST_DIRNAME/prog/unframed.c" 2>"$dir/said" ||
+    skip "no static C library"
+  run readelf -lW "$dir/unframed"
+  [[ "$output" == *LOAD* && "$output" != *GNU_EH_FRAME* ]]
+  UNFRAMED=$dir/unframed
+  traced 1000 'cpc:::page_faults-user-1 /pid == $target/ { @[ustack()] = count(); }'
+  lines_of_stacks | head -n 5 # what is shown if it fails
+  [ "$(sum_of '^ unframed`touch_page unframed`(compare|in_handler) .* unframed`main unframed`[^ ]+ unframed`[^ ]+ unframed`_start [0-9]+$')" -ge 990 ]
+  [ "$(sum_of 'touch_page.*truncated')" -eq 0 ]
+}
+
 @test "a stack goes on from the vDSO into who called it" {
   traced 1000 'cpc:::page_faults-user-1 /pid == $target/ { @[ustack()] = count(); }' vdso
   lines_of_stacks | head -n 5

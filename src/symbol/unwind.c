@@ -2,8 +2,10 @@
  * unwind.c: .eh_frame to rows of rules, for programs that walk stacks in the kernel.
  *
  * libdw reads the entries and runs their instructions: asked for an address, it says which rule holds there, and up to
- * where. Which addresses there are to ask for says the sorted table in .eh_frame_hdr, the only bytes that are read
- * here; a file without that table, or in another encoding than linkers write, has no rows.
+ * where. Which addresses there are to ask for says the sorted table in .eh_frame_hdr; a file that has it in another
+ * encoding than linkers write has no rows. A program that was linked with -static has no such table. There the first
+ * address of each entry is read, in the encoding that linkers write: where it is another one, libdw knows of no entry
+ * at what it seems to say.
  *
  * A rule that programs can't follow becomes a row without a rule, where a stack ends: nothing is approximated.  They
  * follow
@@ -19,8 +21,8 @@
  * A file may be anybody's.  libelf reads it by pread() and checks what it hands out; the number of rows and the time
  * for one file are bounded.  libdw runs an entry's instructions whatever they cost: each of those that remember a state
  * takes 230 bytes, so that a file of 100 MB can ask for 23 GB.  So before libdw sees a file, each entry that the sorted
- * table leads to must be small, and what the file's sections say (where libdw looks) what its program headers say
- * (where we do); else the file counts as one without tables.  libdw and its libelf are loaded when the first file is
+ * table leads to must be small (without one, each that there is), and what the file's sections say (where libdw looks)
+ * what its program headers say (where we do); else the file counts as one without tables.  libdw and its libelf are loaded when the first file is
  * read.
  */
 #include <dwarf.h>
@@ -39,6 +41,8 @@
 #define FILE_NS_MOST UINT64_C(3000000000)
 #define CODE_BYTES_MOST (256u << 20)  /* that are searched for what signals return to */
 #define FRAME_BYTES_MOST (256u << 20) /* of .eh_frame, and of .eh_frame_hdr */
+#define UNSORTED_BYTES_MOST \
+	(16u << 20) /* of .eh_frame without a sorted table: libdw keeps each entry before the one it looks for */
 #define ENTRY_BYTES_MOST (256u << 10) /* of an entry, and of what it has in common with others */
 
 LIBRARY_NOTE("dwarf", "stacks without frame pointers", "recommended", SONAME);
@@ -320,8 +324,23 @@ struct frames_at {
 	uint64_t vaddr, offset, bytes;
 };
 
+/* Takes a section of that name. False: it is not where the program headers say, or one too many. */
+static bool section_take(const struct reading *r, const char *name, const GElf_Shdr *sh, struct frames_at *at)
+{
+	const bool sorted = r->header.p_filesz;
+
+	if (!strcmp(name, ".eh_frame_hdr"))
+		return sorted && sh->sh_offset == r->header.p_offset && sh->sh_addr == r->header.p_vaddr;
+	if (strcmp(name, ".eh_frame") != 0)
+		return true;
+	if (sorted ? sh->sh_offset != at->offset || sh->sh_addr != at->vaddr : at->bytes || sh->sh_type == SHT_NOBITS)
+		return false;
+	*at = (struct frames_at){ sh->sh_addr, sh->sh_offset, sh->sh_size };
+	return true;
+}
+
 /* Whether the sections agree: that of .eh_frame is at `at`, whose size they tell, and that of the sorted table where
- * its header says. */
+ * its header says. Without a sorted table they alone tell where .eh_frame is. */
 static bool sections_agree(struct reading *r, struct frames_at *at)
 {
 	Elf_Scn *scn = NULL;
@@ -333,17 +352,9 @@ static bool sections_agree(struct reading *r, struct frames_at *at)
 		const char *name;
 		GElf_Shdr sh;
 
-		if (!CALL_OF(&r->lib, gelf_getshdr)(scn, &sh) ||
-		    !(name = CALL_OF(&r->lib, elf_strptr)(r->elf, names, sh.sh_name)))
-			continue;
-		if (!strcmp(name, ".eh_frame_hdr") &&
-		    (sh.sh_offset != r->header.p_offset || sh.sh_addr != r->header.p_vaddr))
+		if (CALL_OF(&r->lib, gelf_getshdr)(scn, &sh) &&
+		    (name = CALL_OF(&r->lib, elf_strptr)(r->elf, names, sh.sh_name)) && !section_take(r, name, &sh, at))
 			return false;
-		if (strcmp(name, ".eh_frame") != 0)
-			continue;
-		if (sh.sh_offset != at->offset || sh.sh_addr != at->vaddr)
-			return false;
-		at->bytes = sh.sh_size;
 	}
 	return true;
 }
@@ -373,27 +384,32 @@ static uint32_t entry_bytes(const Elf_Data *frames, uint64_t offset)
 	return n <= ENTRY_BYTES_MOST ? n : 0;
 }
 
-/* Whether all entries to which the table (n pairs at p) leads are small, and what they have in common with others. */
+/* Whether the entry at that offset is small, and what it has in common with others. */
+static bool entry_is_small(const Elf_Data *frames, uint64_t offset)
+{
+	uint32_t back;
+
+	if (!entry_bytes(frames, offset))
+		return false;
+	memcpy(&back, (const uint8_t *)frames->d_buf + offset + 4, 4);
+	return entry_bytes(frames, offset + 4 - back);
+}
+
+/* Whether all entries to which the table (n pairs at p) leads are small. */
 static bool entries_are_small(const struct reading *r, const Elf_Data *frames, uint64_t vaddr, const uint8_t *p,
 			      uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t offset;
-		uint32_t back;
 		int32_t at;
 
 		memcpy(&at, p + 8 * (size_t)i + 4, 4);
-		offset = r->header.p_vaddr + (uint64_t)(int64_t)at - vaddr;
-		if (!entry_bytes(frames, offset))
-			return false;
-		memcpy(&back, (const uint8_t *)frames->d_buf + offset + 4, 4);
-		if (!entry_bytes(frames, offset + 4 - back))
+		if (!entry_is_small(frames, r->header.p_vaddr + (uint64_t)(int64_t)at - vaddr))
 			return false;
 	}
 	return true;
 }
 
-/* The addresses at which entries begin, in order; from mem_alloc. NULL: none, none that may be read, or no memory. */
+/* The addresses at which entries begin; from mem_alloc. NULL: none, none that may be read, or no memory. */
 static uint64_t *header_entries(struct reading *r, uint32_t *n)
 {
 	const size_t begin = sizeof(header_begin) + 8;
@@ -422,9 +438,49 @@ static uint64_t *header_entries(struct reading *r, uint32_t *n)
 		memcpy(&at, p + begin + 8 * (size_t)i, 4);
 		entry[i] = r->header.p_vaddr + (uint64_t)(int64_t)at;
 	}
-	if (entry)
-		qsort(entry, count, sizeof(*entry), header_compare);
 	*n = entry ? count : 0;
+	return entry;
+}
+
+/* The entry at that offset. False: it is not small. *bytes: it takes so many; *start: where its code begins. */
+static bool frames_take(const struct frames_at *at, const Elf_Data *frames, uint64_t offset, uint64_t *bytes,
+			uint64_t *start)
+{
+	const uint8_t *p = (const uint8_t *)frames->d_buf + offset;
+	uint32_t word[3] = { 0 };
+	const size_t left = frames->d_size - offset;
+
+	memcpy(word, p, left < sizeof(word) ? left : sizeof(word));
+	*bytes = 4 + (uint64_t)word[0];
+	*start = 0;
+	if (!word[0]) /* the end, or between what several files had */
+		return true;
+	if (*bytes > left || !entry_bytes(frames, offset))
+		return false;
+	if (word[1])
+		*start = at->vaddr + offset + 8 + (uint64_t)(int64_t)(int32_t)word[2];
+	return !word[1] || (*bytes >= sizeof(word) && entry_is_small(frames, offset));
+}
+
+/* The same of a file without a sorted table. */
+static uint64_t *frames_entries(struct reading *r, uint32_t *n)
+{
+	struct frames_at at = { 0 };
+	Elf_Data *d = sections_agree(r, &at) && at.bytes && at.bytes <= UNSORTED_BYTES_MOST ?
+			      reading_bytes(r, at.offset, at.bytes) :
+			      NULL;
+	uint64_t *entry = d ? mem_alloc((d->d_size / 12 + 1) * sizeof(*entry)) : NULL;
+	uint64_t bytes, start;
+
+	*n = 0;
+	for (uint64_t offset = 0; entry && d->d_size - offset >= 4; offset += bytes) {
+		if (!frames_take(&at, d, offset, &bytes, &start)) {
+			mem_free(entry);
+			return NULL;
+		}
+		if (start)
+			entry[(*n)++] = start;
+	}
 	return entry;
 }
 
@@ -437,8 +493,9 @@ static int cfi_add_entries(struct reading *r)
 	uint32_t n = 0;
 
 	r->until_ns = k_now_ns() + FILE_NS_MOST;
-	if (r->header.p_filesz)
-		entry = header_entries(r, &n);
+	entry = r->header.p_filesz ? header_entries(r, &n) : frames_entries(r, &n);
+	if (entry)
+		qsort(entry, n, sizeof(*entry), header_compare);
 	if (entry && !(cfi = CALL_OF(&r->lib, dwarf_getcfi_elf)(r->elf)))
 		n = 0;
 	for (uint32_t i = 0; entry && good && i < n; i++) {

@@ -270,6 +270,54 @@ static void an_entry_that_would_take_memory_without_bound_is_not_run(void **stat
 	}
 }
 
+/* Programs that were linked with -static are: neither the program header nor the section of the sorted table. */
+static void file_take_table(struct made *f)
+{
+	Elf64_Ehdr eh;
+
+	memcpy(&eh, f->p, sizeof(eh));
+	eh.e_phnum = 2;
+	put(f, 0, &eh, sizeof(eh));
+	memset(f->p + SECTIONS_AT + sizeof(Elf64_Shdr), 0, sizeof(Elf64_Shdr));
+	memset(f->p + HDR_AT, 0, 20);
+}
+
+static void a_file_without_a_sorted_table_has_the_rows_of_its_entries(void **state)
+{
+	enum { REMEMBER = 0x0a, NOP = 0, MOST = 256 << 10, BAD_SIZE = 1, BAD_KIND, BAD_TABLE, BAD_POINTER };
+	static const struct {
+		uint8_t instruction;
+		uint32_t common, own;
+		int bad;
+		uint32_t rows;
+	} is[] = { { NOP, 0, 8, 0, 2 },         { REMEMBER, 1000, 0, 0, 2 },  { REMEMBER, 0, MOST, 0, 0 },
+		   { REMEMBER, MOST, 8, 0, 0 }, { NOP, 0, 8, BAD_SIZE, 0 },   { NOP, 0, 8, BAD_KIND, 0 },
+		   { NOP, 0, 8, BAD_TABLE, 0 }, { NOP, 0, 8, BAD_POINTER, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(is); i++) {
+		struct made f = file_make(is[i].instruction, is[i].common, is[i].own);
+		const size_t table = SECTIONS_AT + sizeof(Elf64_Shdr), frames = table + sizeof(Elf64_Shdr);
+		Elf64_Shdr sh;
+
+		file_take_table(&f);
+		memcpy(&sh, f.p + frames, sizeof(sh));
+		if (is[i].bad == BAD_SIZE)
+			sh.sh_size = f.n;
+		if (is[i].bad == BAD_KIND)
+			sh.sh_type = SHT_NOBITS;
+		put(&f, frames, &sh, sizeof(sh));
+		if (is[i].bad == BAD_TABLE) { /* a section that no program header tells of: libdw would follow it */
+			sh.sh_name = 11;
+			put(&f, table, &sh, sizeof(sh));
+		}
+		if (is[i].bad == BAD_POINTER) /* what entries have in common would lie outside */
+			put_u32(&f, FRAMES_AT + 4 + 18 + 4, UINT32_MAX);
+		assert_int_equal(rows_of(&f), is[i].rows);
+		mem_free(f.p);
+	}
+}
+
 /* libdw looks where sections say: an entry there that the program headers do not lead to was not looked at. */
 static void a_file_whose_sections_and_program_headers_disagree_has_no_rows(void **state)
 {
@@ -295,6 +343,7 @@ int main(void)
 		cmocka_unit_test(signals_are_returned_from_by_one_rule),
 		cmocka_unit_test(other_bytes_are_refused_or_have_no_rows),
 		cmocka_unit_test(an_entry_that_would_take_memory_without_bound_is_not_run),
+		cmocka_unit_test(a_file_without_a_sorted_table_has_the_rows_of_its_entries),
 		cmocka_unit_test(a_file_whose_sections_and_program_headers_disagree_has_no_rows),
 	};
 	struct err why = { 0 };
