@@ -21,7 +21,7 @@ static|30|test/static.sh;test/release.sh|the static program needs no other file,
 guest|30|env GUEST_SECONDS=1740 GUEST_PROGRAMS=1000 test/vm/run.sh|Linux 6.1 with an emulated PMU
 probes|15|test/vm/probes.sh|probes and vcounter() on Linux 6.1, arm64, with one CPU and with two, against programs of known numbers
 unwind|20|test/vm/unwind.sh|stacks by unwind tables on Linux 6.1, arm64, against what the program knows of its own and against libdwfl
-kernel|15|env GUEST_SECONDS=840 test/vm/kernel.sh|D's symbols, types and functions of the kernel on a distribution's kernel, x86-64
+kernel|30|env GUEST_SECONDS=840 test/vm/kernel.sh;env GUEST_SECONDS=840 test/vm/kernel.sh trixie|D's symbols, types and functions of the kernel on Debian's kernels of Linux 6.1 and 6.12, x86-64
 drivers|60|test/vm/ptt.sh;test/vm/gpci.sh;test/vm/sun4v.sh|the genuine drivers of make check-vm
 fuzz|60|FUZZ|each fuzz target for a minute
 conclusions|60|test/conclusions.sh;env TALLY_SEEDS=20 build/test/ptt_compare_test|tune and report on 100 seeds of each load of the model; planted changes of 1 to 20 %
