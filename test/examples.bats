@@ -49,7 +49,7 @@ example() {
   ! command -v python3 >/dev/null ||
     example connections -c "python3 -c 'import socket
 s = socket.create_server((\"127.0.0.1\", 0)); c = socket.create_connection(s.getsockname()); a, b = s.accept(); c.close(); a.recv(1); a.close()'" -- \
-      '^ +127.0.0.1:[0-9]+ +127.0.0.1:[0-9]+ +[0-9]+$'
+      '^ +127.0.0.1:[1-9][0-9]* +127.0.0.1:[1-9][0-9]* +[0-9]+$'
 }
 
 @test "examples of user code count the calls of functions, time them, and tell what each request costs" {

@@ -234,7 +234,10 @@ tcp:::state-change /pid == $target && args[3]->tcps_state == TCP_STATE_FIN_WAIT_
 tcp:::state-change /port && args[3]->tcps_rport == port && args[3]->tcps_state == TCP_STATE_CLOSE_WAIT/ {
 	ends = args[3]->tcps_rnxt == sent + 1 && args[3]->tcps_snxt == received;
 }
-END { exit(ends ? 0 : 1); }
+tcp:::state-change /port && args[3]->tcps_rport != port && args[3]->tcps_lport == port && args[3]->tcps_state == TCP_STATE_CLOSED/ {
+	closed = args[4]->tcp_sport == port || args[4]->tcp_dport == port;
+}
+END { exit(ends && closed ? 0 : 1); }
 END
   run trace -s table.d -o got -c "python3 connection.py"
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }

@@ -279,7 +279,9 @@ inline int __is_local[struct sock *S] = S->sk_dst_cache != NULL ? (S->sk_dst_cac
 translator tcpsinfo_t < struct tcp_sock *T > {
 	tcps_addr = (uintptr_t)T;
 	tcps_local = __is_local[__sock_of[T]];
-	tcps_lport = __sock_of[T]->__sk_common.skc_num;
+	/* A socket that closes has given its port back before the kernel tells; inet_sport still has it. */
+	tcps_lport = __sock_of[T]->__sk_common.skc_num ? __sock_of[T]->__sk_common.skc_num :
+	    ntohs(((struct inet_sock *)T)->inet_sport);
 	tcps_rport = ntohs(__sock_of[T]->__sk_common.skc_dport);
 	tcps_laddr = __local_of[__sock_of[T]];
 	tcps_raddr = __remote_of[__sock_of[T]];
@@ -349,12 +351,12 @@ inline string __without_tcp_checksum = __no_packet;
 inline string __without_tcp_urgent = __no_packet;
 inline string __without_tcp_hdr = __no_packet;
 translator tcpinfo_t < struct __tcp_sent *S > {
-	tcp_sport = ((struct sock *)S)->__sk_common.skc_num;
+	tcp_sport = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_lport;
 	tcp_dport = ntohs(((struct sock *)S)->__sk_common.skc_dport);
 };
 translator tcpinfo_t < struct __tcp_received *S > {
 	tcp_sport = ntohs(((struct sock *)S)->__sk_common.skc_dport);
-	tcp_dport = ((struct sock *)S)->__sk_common.skc_num;
+	tcp_dport = xlate < tcpsinfo_t > ((struct tcp_sock *)S).tcps_lport;
 };
 translator tcpsinfo_t < struct __tcp_change *S > {
 	tcps_addr = (uintptr_t)S;
