@@ -157,8 +157,8 @@ static void turn_read(struct cg *g, uint32_t bytes, uint32_t cut)
 	cg_jcc(g, I_JMP_IMM(JNE, R0, 0, 0), cut);
 }
 
-/* R9 = the CFA. */
-static void turn_find_cfa(struct cg *g, uint32_t cut)
+/* R9 = the CFA; to `pointer` where the frame pointer is followed. */
+static void turn_find_cfa(struct cg *g, uint32_t pointer, uint32_t cut)
 {
 	const uint32_t by_fp = cg_label(g), sum = cg_label(g), there = cg_label(g), plt = cg_label(g),
 		       done = cg_label(g);
@@ -173,6 +173,7 @@ static void turn_find_cfa(struct cg *g, uint32_t cut)
 	cg_ins(g, I_LOAD(DW, R9, R6, WALK_SP));
 	cg_jmp(g, sum);
 	cg_put(g, by_fp);
+	cg_jcc(g, I_JMP_IMM(JEQ, R1, UNWIND_CFA_POINTER, 0), pointer);
 	cg_ins(g, I_LOAD(DW, R9, R6, WALK_FP));
 	cg_put(g, sum);
 	cg_ins(g, I_ALU_REG(ADD, R9, R3));
@@ -192,7 +193,8 @@ static void turn_find_cfa(struct cg *g, uint32_t cut)
 	cg_ins(g, I_ALU_IMM(ADD, R9, 8));
 	cg_put(g, done);
 }
-static_assert(UNWIND_CFA_SP == 1 && UNWIND_CFA_FP == 2 && UNWIND_CFA_AT_SP == 3 && UNWIND_CFA_AT_FP == 4,
+static_assert(UNWIND_CFA_SP == 1 && UNWIND_CFA_FP == 2 && UNWIND_CFA_AT_SP == 3 && UNWIND_CFA_AT_FP == 4 &&
+		      UNWIND_CFA_POINTER % 2 == 0,
 	      "a bit says which register");
 
 /* R3 = where a register is saved: at an offset of the rule from the stack pointer if R1, the kind, is at_sp, else from
@@ -322,7 +324,7 @@ void cg_unwind_function(struct cg *g)
 	cg_put(g, g->unwind_loop);
 	cg_ins(g, I_LOAD(DW, R6, R2, 0));
 	turn_find_rule(g, pointer, cut);
-	turn_find_cfa(g, cut);
+	turn_find_cfa(g, pointer, cut);
 	cg_ins(g, I_LOAD(DW, R1, R6, WALK_SP)); /* a signal's handler may have another stack than who was interrupted */
 	cg_jcc(g, I_JMP_REG(JGE, R9, R1, 0), above);
 	turn_rule_byte(g, R1, offsetof(struct img_unwind_rule, flags));

@@ -16,7 +16,8 @@
  *	frame pointer   the same, or unchanged
  *
  * The code to which signal handlers return has an entry in glibc.  That of arm64's vDSO and of musl has none, as gdb
- * knows it by its two instructions; so do we, where no entry covers them.
+ * knows it by its two instructions; so do we, where no entry covers them.  In a file that has no tables but such code (Go's
+ * programs, musl) all other code is what it is in files without both: the frame pointer is followed there.
  *
  * A file may be anybody's.  libelf reads it by pread() and checks what it hands out; the number of rows and the time
  * for one file are bounded.  libdw runs an entry's instructions whatever they cost: each of those that remember a state
@@ -257,22 +258,28 @@ struct reading {
 	uint32_t cap;
 	Elf *elf;
 	GElf_Phdr header; /* of .eh_frame_hdr; p_filesz 0: there is none */
+	bool in_memory;   /* it is the vDSO */
 	uint64_t file_bytes, until_ns;
 };
+
+static bool row_put(struct reading *r, uint64_t addr, const struct img_unwind_rule *rule)
+{
+	struct sym_cfi_row *row = VEC_NEW(r->c->row, r->c->n, r->cap);
+
+	if (row)
+		*row = (struct sym_cfi_row){ addr, *rule };
+	return row;
+}
 
 static bool row_add(struct reading *r, uint64_t addr, const struct img_unwind_rule *rule)
 {
 	struct sym_cfi *c = r->c;
-	struct sym_cfi_row *row;
 
 	if (c->n && !memcmp(&c->row[c->n - 1].rule, rule, sizeof(*rule)))
 		return true;
 	if (c->n >= ROWS_MOST)
 		return !(c->late = true);
-	row = VEC_NEW(c->row, c->n, r->cap);
-	if (row)
-		*row = (struct sym_cfi_row){ addr, *rule };
-	return row;
+	return row_put(r, addr, rule);
 }
 
 /* Rows of the entry that begins at addr and ends before `next`. *end: where it does. */
@@ -537,11 +544,13 @@ static const struct img_unwind_rule *row_find(const struct sym_cfi *c, uint32_t 
 }
 
 /* Adds rows for each place where the code is that which signals return to, if no entry covers it. The row begins a byte
- * before, as the address is looked up to which a handler returns, less 1. */
+ * before, as the address is looked up to which a handler returns, less 1. The vDSO, which lies in memory, has no frame
+ * pointers. */
 static int cfi_add_signals(struct reading *r)
 {
-	static const struct img_unwind_rule none;
 	const uint32_t n = r->c->n;
+	const struct img_unwind_rule other = { .cfa_kind =
+						       n || r->in_memory ? UNWIND_CFA_UNKNOWN : UNWIND_CFA_POINTER };
 
 	for (uint32_t i = 0; i < r->c->nloads; i++) {
 		const struct sym_load *l = &r->c->load[i];
@@ -553,19 +562,16 @@ static int cfi_add_signals(struct reading *r)
 
 		while (at && (at = memmem(at, l->bytes - (size_t)(at - begin), r->m->returns, r->m->nreturns))) {
 			const uint64_t addr = l->vaddr + (uint64_t)(at - begin);
-			struct sym_cfi_row *row;
 
 			at++;
 			if (addr % r->m->step || row_find(r->c, n, addr))
 				continue;
-			for (int k = 0; k < 2; k++) {
-				if (!(row = VEC_NEW(r->c->row, r->c->n, r->cap)))
-					return -TALLY_ENOMEM;
-				*row = k ? (struct sym_cfi_row){ addr + r->m->nreturns, none } :
-					   (struct sym_cfi_row){ addr - 1, r->m->signal };
-			}
+			if (!row_put(r, addr - 1, &r->m->signal) || !row_put(r, addr + r->m->nreturns, &other))
+				return -TALLY_ENOMEM;
 		}
 	}
+	if (r->c->n > n && !n && !row_put(r, 0, &other))
+		return -TALLY_ENOMEM;
 	if (r->c->n > n)
 		qsort(r->c->row, r->c->n, sizeof(*r->c->row), row_compare);
 	return 0;
@@ -595,7 +601,7 @@ static int cfi_take_headers(struct reading *r)
 
 int sym_cfi_read(struct sym_cfi *ret, enum sym_machine machine, const struct sym_cfi_bytes *b)
 {
-	struct reading r = { .m = &machines[machine], .c = ret };
+	struct reading r = { .m = &machines[machine], .c = ret, .in_memory = b->p };
 	struct stat st;
 	int rc;
 

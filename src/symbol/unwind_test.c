@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "symbol/unwind.h"
@@ -318,6 +319,34 @@ static void a_file_without_a_sorted_table_has_the_rows_of_its_entries(void **sta
 	}
 }
 
+/* Go's programs and musl are such files: other code may keep frame pointers, as code of files without both. The vDSO's
+ * does not. */
+static void where_signals_return_to_is_no_table_for_other_code(void **state)
+{
+	static const uint8_t returns[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	struct made f = file_make(0, 0, 8);
+	const int fd = memfd_create("made", MFD_CLOEXEC);
+	struct sym_cfi c;
+
+	(void)state;
+	file_take_table(&f);
+	memset(f.p + SECTIONS_AT, 0, 3 * sizeof(Elf64_Shdr));
+	put(&f, TEXT_AT + 0x80, returns, sizeof(returns));
+	assert_int_equal(write(fd, f.p, f.n), f.n);
+	assert_int_equal(sym_cfi_read(&c, SYM_X86_64, &(struct sym_cfi_bytes){ fd, NULL, 0 }), 0);
+	assert_int_equal(c.n, 3);
+	assert_int_equal(c.row[0].addr, 0);
+	assert_int_equal(rule_at(&c, TEXT_AT)->cfa_kind, UNWIND_CFA_POINTER);
+	assert_int_equal(rule_at(&c, TEXT_AT + 0x80)->flags, UNWIND_SIGNAL);
+	assert_int_equal(rule_at(&c, TEXT_AT + 0x80 + sizeof(returns))->cfa_kind, UNWIND_CFA_POINTER);
+	sym_cfi_free(&c);
+	assert_int_equal(sym_cfi_read(&c, SYM_X86_64, &(struct sym_cfi_bytes){ -1, f.p, f.n }), 0);
+	assert_int_equal(rule_at(&c, TEXT_AT + 0x80 + sizeof(returns))->cfa_kind, UNWIND_CFA_UNKNOWN);
+	sym_cfi_free(&c);
+	close(fd);
+	mem_free(f.p);
+}
+
 /* libdw looks where sections say: an entry there that the program headers do not lead to was not looked at. */
 static void a_file_whose_sections_and_program_headers_disagree_has_no_rows(void **state)
 {
@@ -344,6 +373,7 @@ int main(void)
 		cmocka_unit_test(other_bytes_are_refused_or_have_no_rows),
 		cmocka_unit_test(an_entry_that_would_take_memory_without_bound_is_not_run),
 		cmocka_unit_test(a_file_without_a_sorted_table_has_the_rows_of_its_entries),
+		cmocka_unit_test(where_signals_return_to_is_no_table_for_other_code),
 		cmocka_unit_test(a_file_whose_sections_and_program_headers_disagree_has_no_rows),
 	};
 	struct err why = { 0 };
