@@ -8,7 +8,7 @@
  *
  * The run ends by exit(), with the command of -c or the process of -p, or by
  * SIGINT or SIGTERM, after which END still runs and what there is is printed; a
- * second signal kills.  Answers go out by write(2) as the library hands them over.
+ * later signal may end it at once (signals.c).  Answers go out by write(2) as the library hands them over.
  * A reader that goes away ends the run without a word; a disk that is full is
  * an error.
  */
