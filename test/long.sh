@@ -46,7 +46,7 @@ commands() { # NAME COMMANDS
     guest) tools/deps.sh vm && test/vm/fetch.sh && make -j"$(nproc)" cross-arm64 ;;
     probes) tools/deps.sh vm && test/vm/fetch.sh && make -j"$(nproc)" all && make -j"$(nproc)" cross-arm64 ;;
     unwind) tools/deps.sh vm && test/vm/fetch.sh && make -j"$(nproc)" cross-unwind ;;
-    kernel) tools/deps.sh vm && make -j"$(nproc)" all ;;
+    kernel) tools/deps.sh vm && make -j"$(nproc)" all progs ;;
     drivers) make -j"$(nproc)" all build/vm/gpci-truth build/vm/sun4v-truth && { tools/deps.sh vm && make cross-tally; true; } ;;
     esac >&2 && tr ';' '\n' <<<"$2" ;;
   esac
