@@ -175,3 +175,14 @@ tally: 'tally doctor -h' shows the options"
   row=$(grep '"key":"perf_tracepoint"' <<<"$output")
   [[ $row == *'"verdict":"limited"'* && $row != *'"fix"'* ]] || { echo "$row"; return 1; }
 }
+
+@test "without libdw doctor says what stacks lack, and with which package they don't" {
+  unshare -m true 2>/dev/null || skip "no namespaces of mounts here"
+  local library
+  library=$(ldconfig -p | awk '/libdw\.so\.1 / { print $NF; exit }')
+  [ -n "$library" ] || skip "libdw is not installed"
+  run "$TALLY" doctor
+  [[ "$output" =~ ok\ +libdw\ +[0-9.]+ ]]
+  run unshare -m sh -c 'mount --bind /dev/null "$1" && exec "$2" doctor' sh "$library" "$TALLY"
+  [[ "$output" =~ missing\ +libdw\ +not\ found && "$output" == *"ustackunwind=dwarf is refused"*"apt-get install libdw1"* ]]
+}

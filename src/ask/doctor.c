@@ -190,6 +190,7 @@ int tally_doctor(const struct tally_doctor_opts *opts)
 	if (!opts_take(&d.o, sizeof(d.o), opts))
 		return -TALLY_EINVAL;
 	k_doctor(d.o.root ? d.o.root : "", NULL, found_in_kernel, &d);
+	found_library(&d, DOC_unwind, LIB_DW);
 	found_library(&d, DOC_unicorn, LIB_UNICORN);
 	found_library(&d, DOC_duckdb, LIB_DUCKDB);
 	doctor_leases(&d);
