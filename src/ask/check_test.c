@@ -801,6 +801,9 @@ static void a_doctored_victoria_falls_is_caught_by_each_invariant(void **state)
 		{ VF(classes_sum_to_all),
 		  { VF_SPARC_PCR, 0, 0x330, 2, 0, 1, 0 },
 		  "random" }, /* remote is never counted */
+		{ VF(classes_sum_to_all),
+		  { VF_SPARC_PCR, 0, 0x330, 2, 1, 1, 1000 },
+		  "compute" }, /* of hardly a miss many are remote */
 		{ VF(ports_sum_to_the_hub), { VF_ZAM_PIC0, VF_UNIT_LPU_A, 0x21, -1, 1, 2, 0 }, "random" },
 		{ VF(ports_sum_to_the_hub), { VF_ZAM_PIC1, VF_UNIT_LPU_A, 0x22, -1, 1, 1, 9 }, "random" },
 		{ VF(serializer_keeps_nothing), { VF_ZAM_PIC1, VF_UNIT_ASU, 3, -1, 1, 2, 0 }, "random" },

@@ -503,6 +503,7 @@ static void a_device_that_is_never_answered_was_taken_for_a_host_and_hidden(void
 	s = count(&t, true, BY_CHUNK, &r);
 	assert_false(says(r, PTT_NOTE_SILENT));
 	assert_int_equal(r->unanswerable, 0);
+	assert_true(r->peak_at_least); /* what it had open was there besides the others' */
 	assert_true(r->fault_count[PTT_FAULT_UNANSWERED] + r->fault_count[PTT_FAULT_EVICTED] +
 			    r->fault_count[PTT_FAULT_REUSED] >=
 		    16);
@@ -562,6 +563,10 @@ static void a_read_that_was_asked_again_was_a_duplicate_and_its_loss_was_hidden(
 		assert_int_equal(ptt_stats_finish(s, &r), 0);
 		assert_int_equal(r->answered, way == AGAIN_FOR_NOTHING ? READS - 5 : READS);
 		assert_int_equal(r->duplicates == 0, way == NONE);
+		uint64_t binned = 0;
+		for (uint32_t i = 0; i < r->nbins; i++)
+			binned += r->bin[i].tlps;
+		assert_int_equal(binned, r->traffic.tlps);
 		if (r->twice_unsure != (way != NONE && way != PEERS) ||
 		    r->twice_unsure != says(r, PTT_NOTE_TWICE_UNSURE))
 			fail_msg("way %u: %s", way, r->twice_unsure ? "unsure" : "sure");
