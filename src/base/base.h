@@ -89,6 +89,7 @@ void buf_put(struct buf *b, const void *s, size_t n);
 void buf_puts(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap);
+void buf_i64(struct buf *b, int64_t v);                    /* as %lld, at a tenth of its cost */
 void buf_json_str(struct buf *b, const char *s, size_t n); /* quoted and escaped; bad UTF-8 becomes U+FFFD */
 /* As a terminal may see it: control characters and bad UTF-8 become '?'. Names come from files of others. */
 void buf_plain(struct buf *b, const char *s, size_t n);
@@ -106,6 +107,7 @@ void buf_free(struct buf *b);
 struct map {
 	struct map_slot *slot;
 	size_t n, cap;
+	struct arena *keys; /* where keys are copied to; NULL: each has memory of its own */
 };
 void **map_at(struct map *m, const void *key, size_t len);       /* inserts (value NULL); NULL when out of memory */
 void *map_get(const struct map *m, const void *key, size_t len); /* NULL if absent */

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -14,7 +15,7 @@ static void every_failed_allocation_is_survived(void **state)
 	for (long n = 1;; n++) {
 		struct arena a = { 0 };
 		struct buf b = { 0 };
-		struct map m = { 0 };
+		struct map m = { 0 }, of_arena = { .keys = &a };
 		long live = mem_live();
 
 		mem_fail_at(n);
@@ -24,12 +25,15 @@ static void every_failed_allocation_is_survived(void **state)
 			buf_printf(&b, "%d ", i);
 		for (int i = 0; i < 100; i++)
 			map_at(&m, &i, sizeof(i));
+		for (int i = 0; i < 100; i++)
+			map_at(&of_arena, &i, sizeof(i));
 		bool failed = mem_failed();
 
 		mem_fail_at(0);
 		arena_free(&a);
 		buf_free(&b);
 		map_free(&m);
+		map_free(&of_arena);
 		assert_int_equal(mem_live(), live);
 		if (!failed)
 			break;
@@ -143,25 +147,74 @@ static void json_strings_are_escaped_and_bad_utf8_is_replaced(void **state)
 	}
 }
 
-static void a_map_finds_what_was_put_in_and_nothing_else(void **state)
+/* A text grows by one character at a time, so each length meets each edge of the memory that there is. */
+static void what_is_printed_is_whole_however_much_room_there_is(void **state)
 {
-	struct map m = { 0 };
+	char text[600], want[1200];
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(text); n++) {
+		for (size_t before = 0; before < 300; before += 7) {
+			struct buf b = { 0 };
+
+			memset(text, 'x', n);
+			text[n] = '\0';
+			memset(want, '-', before);
+			buf_put(&b, want, before);
+			buf_printf(&b, "%s|%d", text, 7);
+			snprintf(want + before, sizeof(want) - before, "%s|%d", text, 7);
+			assert_int_equal(b.n, before + n + 2);
+			assert_string_equal(b.p, want);
+			buf_free(&b);
+		}
+	}
+}
+
+static void a_number_is_written_as_printf_does(void **state)
+{
+	static const int64_t row[] = { 0, 1, -1, 9, 10, -10, 1234567890, INT64_MAX, INT64_MIN, INT64_MIN + 1 };
+	char want[32];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct buf b = { 0 };
+
+		snprintf(want, sizeof(want), "%lld", (long long)row[i]);
+		buf_i64(&b, row[i]);
+		assert_string_equal(b.p, want);
+		buf_free(&b);
+	}
+}
+
+static void map_fill_and_find(struct map *m)
+{
 	size_t i = 0, seen = 0, len;
 	const void *key;
 	void *val;
 
-	(void)state;
 	for (uintptr_t k = 1; k <= 10000; k++)
-		*map_at(&m, &k, sizeof(k)) = (void *)k;
+		*map_at(m, &k, sizeof(k)) = (void *)k;
 	for (uintptr_t k = 1; k <= 10000; k++)
-		assert_ptr_equal(map_get(&m, &k, sizeof(k)), (void *)k);
-	assert_null(map_get(&m, "absent", 6));
-	*map_at(&m, "", 0) = &m;
-	assert_ptr_equal(map_get(&m, "", 0), &m);
-	while (map_next(&m, &i, &key, &len, &val))
+		assert_ptr_equal(map_get(m, &k, sizeof(k)), (void *)k);
+	assert_null(map_get(m, "absent", 6));
+	*map_at(m, "", 0) = m;
+	assert_ptr_equal(map_get(m, "", 0), m);
+	while (map_next(m, &i, &key, &len, &val))
 		seen++;
 	assert_int_equal(seen, 10001);
+}
+
+static void a_map_finds_what_was_put_in_and_nothing_else(void **state)
+{
+	struct arena a = { 0 };
+	struct map m = { 0 }, of_arena = { .keys = &a };
+
+	(void)state;
+	map_fill_and_find(&m);
+	map_fill_and_find(&of_arena);
 	map_free(&m);
+	map_free(&of_arena);
+	arena_free(&a);
 }
 
 static void numbers_are_taken_whole_or_refused(void **state)
@@ -489,6 +542,8 @@ int main(void)
 		cmocka_unit_test(every_failed_allocation_is_survived),
 		cmocka_unit_test(arena_memory_is_zero_aligned_and_apart),
 		cmocka_unit_test(json_strings_are_escaped_and_bad_utf8_is_replaced),
+		cmocka_unit_test(what_is_printed_is_whole_however_much_room_there_is),
+		cmocka_unit_test(a_number_is_written_as_printf_does),
 		cmocka_unit_test(a_map_finds_what_was_put_in_and_nothing_else),
 		cmocka_unit_test(numbers_are_taken_whole_or_refused),
 		cmocka_unit_test(times_have_the_units_of_d),

@@ -53,13 +53,29 @@ void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 	va_list again;
 	int n;
 
-	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, again);
-	va_end(again);
-	if (n < 0 || !buf_room(b, (size_t)n))
+	if (!buf_room(b, 0))
 		return;
-	vsnprintf(b->p + b->n, (size_t)n + 1, fmt, ap);
-	b->n += (size_t)n;
+	va_copy(again, ap);
+	n = vsnprintf(b->p + b->n, b->cap - b->n, fmt, again); /* most fit */
+	va_end(again);
+	if (n > 0 && (size_t)n >= b->cap - b->n)
+		n = buf_room(b, (size_t)n) ? vsnprintf(b->p + b->n, (size_t)n + 1, fmt, ap) : 0;
+	b->n += n > 0 ? (size_t)n : 0;
+	b->p[b->n] = '\0';
+}
+
+void buf_i64(struct buf *b, int64_t v)
+{
+	char text[20]; /* of INT64_MIN */
+	size_t at = sizeof(text);
+	uint64_t left = v < 0 ? -(uint64_t)v : (uint64_t)v;
+
+	do
+		text[--at] = (char)('0' + left % 10);
+	while (left /= 10);
+	if (v < 0)
+		text[--at] = '-';
+	buf_put(b, text + at, sizeof(text) - at);
 }
 
 void buf_printf(struct buf *b, const char *fmt, ...)

@@ -66,7 +66,7 @@ void **map_at(struct map *m, const void *key, size_t len)
 		return NULL;
 	s = slot_of(m->slot, m->cap, hash, key, len);
 	if (!s->key) {
-		char *copy = mem_alloc(len + 1);
+		char *copy = m->keys ? arena_alloc(m->keys, len + 1) : mem_alloc(len + 1);
 
 		if (!copy)
 			return NULL;
@@ -100,7 +100,7 @@ bool map_next(const struct map *m, size_t *i, const void **key, size_t *len, voi
 
 void map_free(struct map *m)
 {
-	for (size_t i = 0; i < m->cap; i++)
+	for (size_t i = 0; i < m->cap && !m->keys; i++)
 		mem_free(m->slot[i].key);
 	mem_free(m->slot);
 	*m = (struct map){ 0 };

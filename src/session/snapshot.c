@@ -270,6 +270,7 @@ int snapshot_take(struct tally_trace *t, struct agg_state *s)
 	s->snap = mem_alloc(sizeof(*s->snap));
 	if (!s->snap)
 		return -TALLY_ENOMEM;
+	s->snap->index.keys = &s->snap->arena;
 	for (uint32_t i = 0; i < s->nmaps && rc >= 0; i++) /* no map: nothing adds to it */
 		rc = read_map(t, s, i);
 	if (rc >= 0)
