@@ -135,12 +135,17 @@ int an_row_compare_key(const struct an_row *l, const struct an_row *r, uint32_t 
 struct sorting {
 	const struct an_agg *agg;
 	const struct an_sort *how;
+	bool by_sum;   /* what is shown is `sum` */
+	uint64_t flip; /* makes it one without sign, in the same order */
 };
 
 static int compare_rows(const void *l, const void *r, void *arg)
 {
 	const struct sorting *s = arg;
-	int c = s->how->by_key ? 0 : an_row_compare_value(s->agg, l, r);
+	const struct an_row *left = l, *right = r;
+	int c = s->how->by_key ? 0 :
+		s->by_sum      ? AN_ORDER((uint64_t)left->sum ^ s->flip, (uint64_t)right->sum ^ s->flip) :
+				 an_row_compare_value(s->agg, l, r);
 	if (c == 0)
 		c = an_row_compare_key(l, r, s->how->keypos);
 	return s->how->reverse ? -c : c;
@@ -149,7 +154,10 @@ static int compare_rows(const void *l, const void *r, void *arg)
 void an_agg_sort(struct an_agg *a, const struct an_sort *how)
 {
 	static const struct an_sort usual;
-	struct sorting s = { a, how != NULL ? how : &usual };
+	struct sorting s = { .agg = a,
+			     .how = how != NULL ? how : &usual,
+			     .by_sum = a->fn == AGG_COUNT || a->fn == AGG_SUM || a->fn == AGG_MIN || a->fn == AGG_MAX,
+			     .flip = an_agg_signed(a) ? UINT64_C(1) << 63 : 0 };
 	if (a->nrows > 1)
 		qsort_r(a->row, a->nrows, sizeof(*a->row), compare_rows, &s);
 }

@@ -138,15 +138,13 @@ int an_compare(const struct an_value *a, const struct an_value *b)
 {
 	if (a->kind != b->kind)
 		return AN_ORDER(a->kind, b->kind);
+	if (a->kind == SLOT_INT) /* dtrace(1)'s order: negative integers come behind the others */
+		return AN_ORDER(an_bits(a), an_bits(b));
 	if (an_is_stack(a))
 		return compare_stacks(a, b);
 	if (a->kind == SLOT_BYTES || a->kind == SLOT_FLOAT)
 		return compare_bytes(a->s, a->s ? a->len : 0, b->s, b->s ? b->len : 0);
-	if (a->kind != SLOT_INT) {
-		int c = compare_bytes(a->s, an_text_len(a), b->s, an_text_len(b));
-		bool nameless = a->s == NULL && b->s == NULL;
-		return nameless ? AN_ORDER((uint64_t)a->i, (uint64_t)b->i) : c;
-	}
-	/* dtrace(1)'s order: negative integers come behind the others. */
-	return AN_ORDER(an_bits(a), an_bits(b));
+	if (a->s == NULL && b->s == NULL)
+		return AN_ORDER((uint64_t)a->i, (uint64_t)b->i);
+	return compare_bytes(a->s, an_text_len(a), b->s, an_text_len(b));
 }

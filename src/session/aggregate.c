@@ -541,12 +541,14 @@ static bool key_text(struct arena *a, const struct an_value *v, struct tally_key
 	*k = (struct tally_key){ .text = "", .number = v->i, .is_number = v->kind == SLOT_INT };
 	if (v->kind == SLOT_INT)
 		return true;
+	if (!v->nframes && v->kind != SLOT_BYTES) {
+		k->text = arena_strndup(a, v->s, v->len);
+		return k->text;
+	}
 	for (uint32_t i = 0; i < v->nframes; i++)
 		buf_printf(&b, "%s%s", i ? "\n" : "", v->frame[i]);
 	for (uint32_t i = 0; v->kind == SLOT_BYTES && i < v->len; i++)
 		buf_printf(&b, "%02x", (uint8_t)v->s[i]);
-	if (v->len && v->kind != SLOT_BYTES)
-		buf_put(&b, v->s, v->len);
 	k->text = b.failed ? NULL : arena_strndup(a, b.p ? b.p : "", b.n);
 	buf_free(&b);
 	return k->text;
@@ -576,9 +578,16 @@ static int row_buckets(struct arena *a, const struct d_agg *def, const struct an
 	return 0;
 }
 
-static int walk_row(const struct d_agg *def, uint32_t number, const struct an_agg *agg, const struct an_row *r,
-		    int (*row)(void *arg, const struct tally_row *r), void *arg)
+struct row_walk {
+	const struct tally_trace *t;
+	int (*row)(void *arg, const struct tally_row *r);
+	void *arg;
+	struct arena arena; /* of the row at hand */
+};
+
+static int walk_row(struct row_walk *c, uint32_t number, const struct an_agg *agg, const struct an_row *r)
 {
+	const struct d_agg *def = &c->t->prog->agg[number];
 	struct tally_row out = { .name = def->name,
 				 .function = an_agg_function(def->fn),
 				 .nkeys = r->nkeys,
@@ -586,17 +595,16 @@ static int walk_row(const struct d_agg *def, uint32_t number, const struct an_ag
 				 .value = an_agg_value(agg, r),
 				 .sum = def->fn == AGG_AVG || is_histogram(def->fn) ? r->sum : 0,
 				 .count = def->fn == AGG_AVG || is_histogram(def->fn) ? r->n : 0 };
-	struct arena a = { 0 };
-	struct tally_key *key = arena_alloc(&a, (r->nkeys + 1) * sizeof(*key));
-	int rc = key ? row_buckets(&a, def, r, &out) : -TALLY_ENOMEM;
+	struct tally_key *key = arena_alloc(&c->arena, (r->nkeys + 1) * sizeof(*key));
+	int rc = key ? row_buckets(&c->arena, def, r, &out) : -TALLY_ENOMEM;
 
 	for (uint32_t i = 0; rc >= 0 && i < r->nkeys; i++)
-		if (!key_text(&a, &r->key[i], &key[i]))
+		if (!key_text(&c->arena, &r->key[i], &key[i]))
 			rc = -TALLY_ENOMEM;
 	out.key = key;
 	if (rc >= 0)
-		rc = row(arg, &out);
-	arena_free(&a);
+		rc = c->row(c->arg, &out);
+	arena_reset(&c->arena);
 	return rc;
 }
 
@@ -619,25 +627,20 @@ int aggs_views(struct tally_trace *t, int (*each)(void *arg, uint32_t number, co
 	return rc < 0 ? rc : 0;
 }
 
-struct row_walk {
-	const struct tally_trace *t;
-	int (*row)(void *arg, const struct tally_row *r);
-	void *arg;
-};
-
 static int walk_view(void *arg, uint32_t number, const struct an_agg *a)
 {
-	const struct row_walk *c = arg;
 	int rc = 0;
 
 	for (uint32_t r = 0; rc >= 0 && r < a->nrows; r++)
-		rc = walk_row(&c->t->prog->agg[number], number, a, &a->row[r], c->row, c->arg);
+		rc = walk_row(arg, number, a, &a->row[r]);
 	return rc;
 }
 
 int aggs_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg)
 {
-	struct row_walk c = { t, row, arg };
+	struct row_walk c = { .t = t, .row = row, .arg = arg };
+	const int rc = aggs_views(t, walk_view, &c);
 
-	return aggs_views(t, walk_view, &c);
+	arena_free(&c.arena);
+	return rc;
 }
