@@ -156,6 +156,14 @@ void format_label(struct buf *to, const char *name, const char *value, size_t n)
 	buf_putc(to, '"');
 }
 
+void format_label_number(struct buf *to, const char *name, int64_t value)
+{
+	buf_puts(to, name);
+	buf_puts(to, "=\"");
+	buf_i64(to, value);
+	buf_putc(to, '"');
+}
+
 /* OpenMetrics has quotes escaped in a help text, the older format has not: there are none. */
 void format_help(struct buf *to, const char *text)
 {

@@ -22,7 +22,7 @@
 
 struct metric_series {
 	uint64_t created_ns;
-	bool seen, gone; /* in the reading at hand; not in the one before */
+	uint64_t read; /* the number of the reading that it was in last */
 	/* as it was read last, or for `other` what was read so far */
 	int64_t value, sum, count;
 	double real;
@@ -257,6 +257,11 @@ void metric_close(struct metric *m)
 	*m = (struct metric){ 0 };
 }
 
+static bool series_is_seen(const struct metric *m, const struct metric_series *s)
+{
+	return s->read == m->reading;
+}
+
 /* Of a full metric those series that were in the last reading stay: the others' keys are gone, and their places are
  * free. */
 static int metric_make_room(struct metric *m)
@@ -268,7 +273,7 @@ static int metric_make_room(struct metric *m)
 	uint32_t n = 0;
 
 	while (map_next(&m->series, &i, &key, &len, &val)) {
-		if (!((struct metric_series *)val)->seen)
+		if (!series_is_seen(m, val))
 			continue;
 		slot = map_at(&kept, key, len);
 		if (!slot) {
@@ -280,7 +285,7 @@ static int metric_make_room(struct metric *m)
 	}
 	i = 0;
 	while (map_next(&m->series, &i, &key, &len, &val))
-		if (!((struct metric_series *)val)->seen)
+		if (!series_is_seen(m, val))
 			series_free(val);
 	map_free(&m->series);
 	m->series = kept;
@@ -290,19 +295,10 @@ static int metric_make_room(struct metric *m)
 
 void metric_begin(struct metric *m)
 {
-	const void *key;
-	size_t i = 0, len;
-	void *val;
-
-	if (m->nseries >= m->most)
+	if (m->nseries >= m->most && m->nseen < m->nseries)
 		(void)metric_make_room(m); /* without memory they stay, and nothing is lost */
-	i = 0;
-	while (map_next(&m->series, &i, &key, &len, &val)) {
-		struct metric_series *s = val;
-
-		s->gone = !s->seen;
-		s->seen = false;
-	}
+	m->reading++;
+	m->nseen = 0;
 	buf_clear(&m->samples);
 	series_free(m->other);
 	m->other = NULL;
@@ -319,8 +315,10 @@ static void metric_put_sample(struct metric *m, const char *suffix, const struct
 	buf_puts(&m->samples, suffix);
 	buf_putc(&m->samples, '{');
 	buf_put(&m->samples, labels->p, labels->n);
-	if (le)
-		buf_printf(&m->samples, ",le=\"%s\"", le);
+	if (le) {
+		buf_putc(&m->samples, ',');
+		format_label(&m->samples, "le", le, strlen(le));
+	}
 	buf_puts(&m->samples, "} ");
 }
 
@@ -329,7 +327,7 @@ static void metric_put_value(struct metric *m, int64_t v, double real)
 	if (m->real)
 		format_number(&m->samples, real);
 	else if (m->scale == 1)
-		buf_printf(&m->samples, "%lld", (long long)v);
+		buf_i64(&m->samples, v);
 	else
 		format_number(&m->samples, (double)v / m->scale);
 	buf_putc(&m->samples, '\n');
@@ -358,10 +356,12 @@ static void metric_put_buckets(struct metric *m, const struct metric_series *s, 
 		buf_clear(&le);
 		format_number(&le, (double)m->last[b] / m->scale);
 		metric_put_sample(m, "_bucket", labels, le.failed ? "" : le.p);
-		buf_printf(&m->samples, "%lld\n", (long long)n);
+		buf_i64(&m->samples, n);
+		buf_putc(&m->samples, '\n');
 	}
 	metric_put_sample(m, "_bucket", labels, "+Inf");
-	buf_printf(&m->samples, "%lld\n", (long long)s->count);
+	buf_i64(&m->samples, s->count);
+	buf_putc(&m->samples, '\n');
 	m->samples.failed |= le.failed;
 	buf_free(&le);
 }
@@ -383,7 +383,8 @@ static void metric_put_series(struct metric *m, const struct metric_reading *r, 
 		/* fallthrough */
 	case METRIC_SUMMARY:
 		metric_put_sample(m, "_count", labels, NULL);
-		buf_printf(&m->samples, "%lld\n", (long long)s->count);
+		buf_i64(&m->samples, s->count);
+		buf_putc(&m->samples, '\n');
 		/* A histogram with negative values has none: its sum can fall, and readers would take that for a new
 		 * beginning. */
 		if (m->type == METRIC_SUMMARY || m->first >= m->nlast || m->last[m->first] >= 0) {
@@ -461,17 +462,15 @@ static int metric_fold_row(struct metric *m, const struct tally_row *row)
 
 static void metric_put_labels(struct buf *to, const struct metric *m, const char *program, const struct tally_row *row)
 {
-	char number[24];
-
 	format_label(to, m->owner, program, strlen(program));
 	for (uint32_t k = 0; k < m->nlabels; k++) {
-		const char *text = row && k < row->nkeys ? row->key[k].text : "";
-		int n = 0;
+		const struct tally_key *key = row && k < row->nkeys ? &row->key[k] : NULL;
 
-		if (row && k < row->nkeys && row->key[k].is_number)
-			n = snprintf(number, sizeof(number), "%lld", (long long)row->key[k].number);
 		buf_putc(to, ',');
-		format_label(to, m->label[k], n ? number : text, n ? (size_t)n : strlen(text));
+		if (key && key->is_number)
+			format_label_number(to, m->label[k], key->number);
+		else
+			format_label(to, m->label[k], key ? key->text : "", key ? strlen(key->text) : 0);
 	}
 }
 
@@ -496,11 +495,13 @@ static int metric_add_series(struct metric *m, const struct metric_reading *r, c
 	}
 	/* What falls was cleared, and a key that comes back was forgotten; a platform's figure was only not known. A
 	 * sum of a summary may fall as well, when what is added is negative. */
-	if (slot || (anew && s->gone) || (m->type == METRIC_COUNTER ? row->value < s->value : row->count < s->count))
+	if (slot || (anew && s->read + 1 < m->reading) ||
+	    (m->type == METRIC_COUNTER ? row->value < s->value : row->count < s->count))
 		s->created_ns = r->now_ns;
 	series_take(m, s, row);
 	s->real = real;
-	s->seen = true;
+	m->nseen += !series_is_seen(m, s);
+	s->read = m->reading;
 	if (m->type != METRIC_HISTOGRAM) /* those wait until it is known which buckets there are */
 		metric_put_series(m, r, s, labels);
 	return 0;
@@ -528,8 +529,8 @@ int metric_add_figure(struct metric *m, const struct metric_reading *r, const ch
 		format_label(&m->labels, f->label[i].name, f->label[i].value, strlen(f->label[i].value));
 	}
 	s = m->labels.failed ? NULL : map_get(&m->series, m->labels.p, m->labels.n);
-	return s && s->seen ? 0 : /* what was asked for twice is there once */
-			      metric_add_series(m, r, &m->labels, &row, f->value.d, false);
+	return s && series_is_seen(m, s) ? 0 : /* what was asked for twice is there once */
+					   metric_add_series(m, r, &m->labels, &row, f->value.d, false);
 }
 
 int metric_end(struct metric *m, const struct metric_reading *r, const char *program)
@@ -540,7 +541,7 @@ int metric_end(struct metric *m, const struct metric_reading *r, const char *pro
 	void *val;
 
 	while (m->type == METRIC_HISTOGRAM && map_next(&m->series, &i, &key, &len, &val)) {
-		if (!((struct metric_series *)val)->seen)
+		if (!series_is_seen(m, val))
 			continue;
 		buf_clear(&labels);
 		buf_put(&labels, key, len);

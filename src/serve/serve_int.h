@@ -34,6 +34,7 @@ const char *format_content_type(enum format f);
 void format_number(struct buf *to, double v);
 /* name="value", with what would end the value escaped; bytes that are no UTF-8 become U+FFFD. */
 void format_label(struct buf *to, const char *name, const char *value, size_t n);
+void format_label_number(struct buf *to, const char *name, int64_t value);
 void format_help(struct buf *to, const char *text); /* as the text of # HELP */
 
 /* ---- metric.c ------------------------------------------------------------------- */
@@ -54,6 +55,8 @@ struct metric {
 	/* what is known from one reading to the next */
 	struct map series; /* text of the labels -> struct metric_series */
 	uint32_t nseries;
+	uint64_t reading;        /* its number; the first is 1 */
+	uint32_t nseen;          /* series that it had */
 	uint64_t other_since_ns; /* since when keys are too many, or 0; and what those had in the last reading */
 	int64_t other_value, other_count;
 	uint32_t first, end; /* the buckets that ever were not empty */
