@@ -45,6 +45,7 @@ examples_print() { # WHERE OPTION...
 
 # test/vm/kernel.sh has such a kernel.
 @test "each example of doc/d.md that needs the kernel's variables prints what stands behind it" {
+  command -v cc >/dev/null && command -v cpp >/dev/null || skip "no C compiler"
   needs_types
   take_apart
   examples_print guest
@@ -53,7 +54,7 @@ examples_print() { # WHERE OPTION...
 @test "doc/d.md names each variable, function and action that the compiler knows" {
   names=$(sed -nE 's/^(CALL|BUILTIN|LATER)\(([a-z][a-z0-9_]*),.*/\2/p' "$BATS_TEST_DIRNAME"/../src/dlang/{call,builtin}.def)
   [ "$(wc -w <<<"$names")" -ge 120 ]
-  for name in $(grep -vxE 'name|arg[1-8]' <<<"$names"); do
+  for name in $(grep -vx name <<<"$names"); do
     grep -qw -- "$name" "$BATS_TEST_DIRNAME/../doc/d.md" || { echo "doc/d.md does not name $name"; return 1; }
   done
 }
