@@ -67,6 +67,19 @@ examples_print() { # WHERE OPTION...
   done
 }
 
+@test "an argument that is neither a number nor a name is a string, with quotes around it or without" {
+  echo 'BEGIN { printf("[%s] [%s] [%s] [%s]\n", $1, $2, $3, $4); exit(0); }' >"$BATS_TEST_TMPDIR/text.d"
+  run "$TALLY" trace --on=vm -qs "$BATS_TEST_TMPDIR/text.d" /etc/passwd '"two words"' 10.0.0.1 ''
+  said 0 "[/etc/passwd] [two words] [10.0.0.1] []"
+  run "$TALLY" trace --on=vm -qs "$BATS_TEST_TMPDIR/text.d" '"' '""' '"a' '-'
+  said 0 '["] [] ["a] [-]'
+}
+
+@test "escapes in an argument that is a string are those of a string" {
+  run "$TALLY" trace --on=vm -qn 'BEGIN { printf("%d %d [%s]\n", strlen($$1), strlen($2), $$3); exit(0); }' 'a\tb' '"a\tb"' 'end\'
+  said 0 '3 3 [end\]'
+}
+
 @test "addresses of the net have the types that scripts know" {
   run "$TALLY" trace --on=vm -q -n 'struct in6_addr { uint8_t b[16]; };
     BEGIN { a = (ipaddr_t *)alloca(sizeof(ipaddr_t)); *a = htonl(0x7f000001); b = (in6_addr_t *)alloca(sizeof(in6_addr_t)); b->b[15] = 1;

@@ -323,6 +323,20 @@ static int literal_at_end(struct parser *ps, const char *what)
 		      what, ps->line, *ps->p);
 }
 
+/* The string of the bytes from p to end, escapes replaced. */
+static int string_token(struct d_unit *u, struct d_token *t, const char *p, const char *end)
+{
+	char *s = arena_alloc(&u->arena, (size_t)(end - p) + 1);
+	if (s == NULL)
+		return d_nomem(u);
+	t->kind = T_STR;
+	t->str = s;
+	while (p < end)
+		s[t->len++] = (char)lex_take_escape(&p, end);
+	t->len = (uint32_t)strnlen(s, t->len); /* a NUL ends it */
+	return 0;
+}
+
 static int lex_string(struct parser *ps)
 {
 	struct d_token *t = &ps->tok;
@@ -331,16 +345,8 @@ static int lex_string(struct parser *ps)
 		return literal_at_end(ps, "string");
 	if (*end != '"')
 		return d_fail(ps->u, t->line + 1, D_STR_NL, "newline encountered in string literal");
-	char *s = arena_alloc(&ps->u->arena, (size_t)(end - p) + 1);
-	if (s == NULL)
-		return d_nomem(ps->u);
-	t->kind = T_STR;
-	t->str = s;
-	while (p < end)
-		s[t->len++] = (char)lex_take_escape(&p, end);
-	t->len = (uint32_t)strnlen(s, t->len); /* a NUL ends it */
 	ps->p = end + 1;
-	return 0;
+	return string_token(ps->u, t, p, end);
 }
 
 static int lex_char(struct parser *ps)
@@ -438,6 +444,17 @@ static int macro_number(struct d_unit *u, struct d_token *t, const char *name, c
 	return 0;
 }
 
+/* Whether the text of an argument is neither a number nor a name: then it is a string, with quotes around it or without. */
+static bool macro_is_text(const char *text)
+{
+	const char *p = text + (*text == '-' || *text == '+');
+	if (p > text && !isdigit((unsigned char)*p))
+		return true;
+	while (ident_char(*p) || *p == '`')
+		p++;
+	return *p != '\0' || p == text;
+}
+
 static int lex_macro(struct parser *ps)
 {
 	struct d_token *t = &ps->tok;
@@ -461,21 +478,16 @@ static int lex_macro(struct parser *ps)
 	if (rc < 0)
 		return rc;
 	ps->p = p;
-	if (quoted) {
-		t->kind = T_STR;
-		t->str = arena_strdup(&ps->u->arena, text);
-		t->len = (uint32_t)strlen(text);
-		return t->str == NULL ? d_nomem(ps->u) : 0;
+	const char *end = text + strlen(text);
+	if (quoted)
+		return string_token(ps->u, t, text, end);
+	if (macro_is_text(text)) {
+		bool quotes = end - text > 1 && *text == '"' && end[-1] == '"';
+		return string_token(ps->u, t, text + quotes, end - quotes);
 	}
 	if (isdigit((unsigned char)*text) || *text == '-' || *text == '+')
 		return macro_number(ps->u, t, arena_strndup(&ps->u->arena, t->start, (size_t)(p - t->start)), text);
-	for (const char *q = text; *q != '\0'; q++)
-		if (!ident_char(*q) && *q != '`')
-			return d_fail(ps->u, t->line, D_SYNTAX,
-				      "syntax error near \"%.60s\" (the value of %.*s; "
-				      "write $%.*s for a string)",
-				      text, (int)(p - t->start), t->start, (int)(p - t->start), t->start);
-	return *text == '\0' ? lex_syntax(ps) : word_token(ps->u, t, text, strlen(text));
+	return word_token(ps->u, t, text, strlen(text));
 }
 
 /* ---- all of them --------------------------------------------------------- */
