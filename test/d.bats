@@ -80,6 +80,12 @@ examples_print() { # WHERE OPTION...
   said 0 '3 3 [end\]'
 }
 
+@test "of an aggregation that is redefined both functions are told, on lines of their own" {
+  run "$TALLY" trace --on=vm -e -n 'BEGIN { @a = count(); @a = sum(1); }'
+  said 1 $'tally: invalid probe specifier BEGIN { @a = count(); @a = sum(1); }: in action list: aggregation redefined: @a
+\t current: @a = sum( )\n\tprevious: @a = count( ) : line 1'
+}
+
 @test "addresses of the net have the types that scripts know" {
   run "$TALLY" trace --on=vm -q -n 'struct in6_addr { uint8_t b[16]; };
     BEGIN { a = (ipaddr_t *)alloca(sizeof(ipaddr_t)); *a = htonl(0x7f000001); b = (in6_addr_t *)alloca(sizeof(in6_addr_t)); b->b[15] = 1;

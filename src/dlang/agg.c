@@ -223,8 +223,7 @@ int cook_aggfn(struct d_unit *u, struct d_stmt *s, struct d_node *call)
 		return rc;
 	if (!first && a->fn != row->code)
 		return d_fail(u, s->line, D_AGG_REDEF,
-			      "aggregation redefined: @%s current: @%s = %s( ) previous: @%s = %s( ) "
-			      ": line %u",
+			      "aggregation redefined: @%s\n\t current: @%s = %s( )\n\tprevious: @%s = %s( ) : line %u",
 			      a->name, a->name, row->name, a->name, fn_name(a->fn), a->fn_line);
 	a->fn = row->code;
 	a->fn_line = s->line;
