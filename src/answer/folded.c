@@ -59,7 +59,8 @@ static void folded_put_tree(struct buf *to, const struct an_flame *f, const stru
 			buf_put(to, texts->p + begin, ends[path[i]] - begin);
 			buf_putc(to, i < depth ? ';' : ' ');
 		}
-		buf_printf(to, "%lld\n", (long long)f->node[at].self);
+		buf_i64(to, f->node[at].self);
+		buf_putc(to, '\n');
 	}
 	mem_free(path);
 }

@@ -16,15 +16,15 @@
  *	frame pointer   the same, or unchanged
  *
  * The code to which signal handlers return has an entry in glibc.  That of arm64's vDSO and of musl has none, as gdb
- * knows it by its two instructions; so do we, where no entry covers them.  In a file that has no tables but such code (Go's
- * programs, musl) all other code is what it is in files without both: the frame pointer is followed there.
+ * knows it by its two instructions; so do we, where no entry covers them.  In a file that has no tables but such code
+ * (Go's programs, musl) all other code is what it is in files without both: the frame pointer is followed there.
  *
  * A file may be anybody's.  libelf reads it by pread() and checks what it hands out; the number of rows and the time
  * for one file are bounded.  libdw runs an entry's instructions whatever they cost: each of those that remember a state
  * takes 230 bytes, so that a file of 100 MB can ask for 23 GB.  So before libdw sees a file, each entry that the sorted
  * table leads to must be small (without one, each that there is), and what the file's sections say (where libdw looks)
- * what its program headers say (where we do); else the file counts as one without tables.  libdw and its libelf are loaded when the first file is
- * read.
+ * what its program headers say (where we do); else the file counts as one without tables.  libdw and its libelf are
+ * loaded when the first file is read.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
