@@ -44,6 +44,12 @@ said() {
 # has TEXT: the output of `run` has it in it.
 has() { [[ "$output" == *"$1"* ]] || { echo "not in: $output"; return 1; }; }
 
+# calls_are_told N FILE: of so many records "call" each is a line of the file, or one of the drops that `run` printed.
+calls_are_told() {
+  awk -v made="$1" -v got="$(grep -c '^call$' "$2")" '/^tally: [0-9]+ drops? on CPU/ { lost += $2 }
+    END { print got, lost; exit got + lost != made || !got }' <<<"$output" || { echo "$output"; return 1; }
+}
+
 # A file that takes all room of its file system; it fails where some is left. FILE
 disk_fill() {
   local said
