@@ -338,6 +338,64 @@ MADE
   ! tools/mutate.sh -l --seed 8 --count 5 | cmp -s - "$BATS_TEST_TMPDIR/one" || return 1
 }
 
+@test "mutate.sh names the test that catches a change, and goes on where it ended" {
+  unshare -m -p -f --kill-child --mount-proc $([ "$(id -u)" -eq 0 ] || echo --map-current-user) true 2>/dev/null || skip "no name spaces (unshare)"
+  local tree="$ROOT/build/mutated" # what is below /tmp can't be tested
+  rm -rf "$tree" && mkdir -p "$tree"/{src/base,test,tools} && cp tools/{mutate.sh,mutate.awk,rooms} "$tree/tools/" && cd "$tree" && git init -q .
+  cat >src/base/x.c <<'C'
+int x_is_positive(int a)
+{
+	return a > 0;
+}
+C
+  cat >src/base/x_test.c <<'C'
+#include <stdio.h>
+int x_is_positive(int a);
+int main(void)
+{
+	const int ok = x_is_positive(1) && !x_is_positive(-1);
+
+	printf("1..1\n%s 1 - one is positive\n", ok ? "ok" : "not ok");
+	return !ok;
+}
+C
+  cat >Makefile <<'M'
+all progs build/tally:
+build/release/base/x.o: src/base/x.c ; mkdir -p $(@D) && gcc $(CFLAGS) -c -o $@ $<
+build/asan/base/x.o: src/base/x.c ; mkdir -p $(@D) && gcc $(CFLAGS) $(ASAN) -c -o $@ $<
+build/test/base_x_test: src/base/x_test.c build/asan/base/x.o ; mkdir -p $(@D) && gcc $(CFLAGS) $(ASAN) -o $@ $^
+M
+  for room in $(sed -n '/^rooms()/,/^}/s/^base //p' tools/mutate.sh); do echo '@test "it is" { true; }' >"test/$room.bats"; done
+  echo build >.gitignore
+  run tools/mutate.sh --rows rows src/base/x.c
+  [ "$status" -eq 1 ]
+  [[ $output == *"0 to 1 "*"caught: base_x_test: one is positive"* && $output == *"> to >= "*" survived"* ]]
+  [ "${lines[-1]}" = "1 of 2 caught (50.0 %), 1 survived; not counted: 0 equivalent, 0 of the same code, 0 that do not compile" ]
+  cmp src/base/x.c build/mutate/tree-1/src/base/x.c
+  tools/mutate.sh --rows rows --least 50 -j 2 src/base/x.c >again
+  [ "$(wc -l <again)" -eq 1 ] # both places have their rows
+  sed -i '/survived/d' rows
+  sed -i 's/!x_is_positive(-1)/!x_is_positive(0)/' src/base/x_test.c
+  tools/mutate.sh --rows rows src/base/x.c >again
+  [ "$(wc -l <again)" -eq 2 ]
+  [ "$(tail -n 1 again)" = "2 of 2 caught (100.0 %), 0 survived; not counted: 0 equivalent, 0 of the same code, 0 that do not compile" ]
+  printf 'src/base/x.c\t> to >=\treturn a > 0;\tsaid here\n' >test/mutants.equivalent
+  tools/mutate.sh -j 2 --json src/base/x.c | python3 -c '
+import json, sys
+j = json.load(sys.stdin)
+assert sorted((m["verdict"], m["words"]) for m in j["mutants"]) == [("caught", "base_x_test: one is positive"), ("equivalent", "said here")], j
+assert (j["caught"], j["survived"], j["equivalent"], j["share"]) == (1, 0, 1, 100), j'
+}
+
+@test "each file of command-line tests is a row's in mutate.sh, but those of the documents" {
+  sed -n '/^rooms()/,/^}/p' tools/mutate.sh | tr ' ' '\n' >"$BATS_TEST_TMPDIR/rows"
+  for file in test/*.bats; do
+    name=$(basename "$file" .bats)
+    case $name in examples | house | library | newcomer | pages | tutorial) continue ;; esac
+    grep -qx -- "$name" "$BATS_TEST_TMPDIR/rows" || { echo "$name is in no row of rooms"; return 1; }
+  done
+}
+
 @test "what mutate.sh counts as equivalent is still there, with a reason" {
   LC_ALL=C awk -f tools/mutate.awk $(find src -name '*.c') | cut -f 1,4,5 | sort -u >"$BATS_TEST_TMPDIR/there"
   while IFS=$'\t' read -r file change text why; do

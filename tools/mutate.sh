@@ -5,8 +5,10 @@
 #   mutate.sh --seed 1 --count 200          200 places of all files, chosen by a seed
 #   --slice A-B       of these the A-th to the B-th only: a long run in parts
 #   -l, --list        the changes only
-#   -j, --json        a JSON document in place of the table
-#   --seconds N       how long the tests of one change may take in all, with their linking, by what they take without it (60)
+#   --json            a JSON document in place of the table
+#   --rows FILE       rows are added to FILE, parted by tabs, and places that it has are passed by: a run goes on where it ended
+#   -j, --jobs N      N places at a time, each in a copy of the tree of its own (1)
+#   --seconds N       no test is begun for a change after so long, and none may run longer (60)
 #   --least N         exit 0 when at least N % of the changes are caught (100)
 #
 # A change is one that tools/mutate.awk makes: a comparison one off or turned round, && for ||, a check that is never true, a
@@ -19,10 +21,12 @@
 # The last line has the share of those caught among those caught and survived.  Exit 1: less than --least; 2: it could not run.
 #
 # Tests are taken by their nearness, as far as --seconds goes: the unit tests of the room, those first whose names begin as the
-# file's does; the room's row of `rooms` below; the unit tests of rooms to the right, quick ones first.  The first that fails
-# ends it; the same test is then run without the change, once, and is left out if it fails there, too.
+# file's does; the room's row of `rooms` below; the unit tests of rooms to the right.  Of those equally near, quick ones are
+# first: what a test took when it passed is kept in build/mutate/usual, and one that takes longer than what is left is passed by.
+# The first that fails ends it; the same test is then run without the change, once, and is left out if it fails there, too.
+# Places are tried in an order that goes over all files early: the figure of a run that is ended is one of all rooms.
 #
-# The changed file is in a copy of the tree, build/mutate/tree.  A changed program may do anything, so it runs in name spaces of
+# The changed file is in a copy of the tree, build/mutate/tree-N.  A changed program may do anything, so it runs in name spaces of
 # its own: it sees its own processes; where root runs it, it has a /tmp of its own and can write to no other file than the copy's.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -32,8 +36,8 @@ rooms() {
   cat <<'ROWS'
 base command-line script list records
 facts list doctor stat-cpu command-line
-answer script records run ptt flame
-dlang script records actions kernel-types libraries d run
+answer script records run ptt flame answers
+dlang script records actions kernel-types libraries d run translators toolkit
 hv spec/gpci spec/mmustat spec/vfalls hv hv-trace machine-hv
 ptt ptt records tune
 bpf script actions syscall pid counter kernel-types cpc size run unwind
@@ -41,19 +45,19 @@ machine spec/mmustat hv machine-hv machine tune
 kernel cpc counter syscall tracepoint pid run kernel-probes stat-cpu address doctor privilege unwind
 attach machine-hv machine platform
 symbol names cpc pid usdt address reader unwind
-provider cpc syscall tracepoint pid usdt kernel-probes hv-trace list run
+provider cpc syscall tracepoint pid usdt kernel-probes hv-trace list run kernel-types toolkit
 platform platform machine hv list
 ask stat hv list doctor stat-cpu
-capture records ptt reader tune
-session script cpc actions syscall records hv-trace pid libraries run names flame unwind
-serve serve
+capture records answers ptt reader tune
+session script cpc actions syscall records hv-trace pid libraries run names flame unwind translators toolkit
+serve serve serve-platforms serve-archive serve-push serve-clients live
 cmd command-line list stat doctor ptt hv privilege usdt libraries reader terminal script completion run stat-cpu machine machine-hv tune
 ROWS
 }
 
 usage() { sed -n '2s/^# //p' tools/mutate.sh >&2; exit 2; }
 fail() { echo "mutate.sh: $*" >&2; exit 2; }
-seed= count= slice=1-999999 only_list= json= budget=60 least=100 files=()
+seed= count= slice=1-999999 only_list= json= rows= jobs=1 budget=60 least=100 files=()
 while [ $# -gt 0 ]; do
   case $1 in
   --seed) seed=${2:-}; shift ;;
@@ -62,13 +66,15 @@ while [ $# -gt 0 ]; do
   --seconds) budget=${2:-}; shift ;;
   --least) least=${2:-}; shift ;;
   -l | --list) only_list=1 ;;
-  -j | --json) json=1 ;;
+  --json) json=1 ;;
+  --rows) rows=${2:-}; shift ;;
+  -j | --jobs) jobs=${2:-}; shift ;;
   -*) usage ;;
   *) files+=("$1") ;;
   esac
   shift
 done
-for number in "${seed:-1}" "${count:-1}" "$budget" "$least"; do [[ $number =~ ^[0-9]+$ ]] || usage; done
+for number in "${seed:-1}" "${count:-1}" "$jobs" "$budget" "$least"; do [[ $number =~ ^[0-9]+$ ]] || usage; done
 [[ $slice =~ ^[0-9]+-[0-9]+$ ]] || usage
 [ ${#files[@]} -gt 0 ] || [ -n "$seed$count" ] || usage
 
@@ -99,7 +105,7 @@ mutants() {
 for file in "${files[@]}"; do
   product | grep -qx -- "${file%%:*}" || fail "${file%%:*} is no .c file of src/ that goes into the product"
 done
-work=build/mutate tree=build/mutate/tree
+work=build/mutate
 mkdir -p "$work" || exit 2
 mutants | sed -n "${slice%-*},${slice#*-}p" >"$work/mutants" || exit 2
 if [ -n "$only_list" ]; then
@@ -107,30 +113,40 @@ if [ -n "$only_list" ]; then
   exit 0
 fi
 
-# ---- the copy ------------------------------------------------------------------------------------
-# Files keep their times, and what is built here is taken over: make builds only what differs.
 exec 9>"$work/lock"
 flock -n 9 || fail "another one runs in this tree"
-mkdir -p "$tree/build"
-find "$tree" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
-git ls-files -co --exclude-standard | while read -r file; do [ ! -f "$file" ] || echo "$file"; done |
-  tar -cf - -T - | tar -xf - -C "$tree" || exit 2
-if [ ! -d "$tree/build/release" ] && [ -d build/release ]; then
-  for part in asan release prog tally libtally.a libtally.so.0 tally-qemu.so libduckdb.so; do
-    [ ! -e "build/$part" ] || cp -a "build/$part" "$tree/build/"
-  done
-fi
+[ -n "$rows" ] || { rows=$work/rows; : >"$rows"; }
+touch "$rows" "$work/failing" "$work/usual" "$work/proven" || exit 2
+awk -F '\t' -v rows="$rows" '
+  BEGIN { while ((getline row <rows) > 0) { split(row, f, "\t"); seen[f[1], f[2], f[3], f[4]] = 1 } }
+  !(($1, $2, $4, $5) in seen) { print NR % 16 "\t" $0 }' "$work/mutants" | sort -s -n -k 1,1 | cut -f 2- >"$work/left"
+
+# ---- the copy ------------------------------------------------------------------------------------
+# Files keep their times, and what is built here is taken over: make builds only what differs.
+copy_tree() {
+  mkdir -p "$tree/build"
+  find "$tree" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
+  git ls-files -co --exclude-standard | while read -r file; do [ ! -f "$file" ] || echo "$file"; done |
+    tar -cf - -T - | tar -xf - -C "$tree" || exit 2
+  if [ ! -d "$tree/build/asan" ]; then
+    for part in asan release prog tally libtally.a libtally.so.0 tally-qemu.so libduckdb.so; do
+      [ ! -e "build/$part" ] || cp -a "build/$part" "$tree/build/"
+    done
+  fi
+  # What an earlier one, ended by force, left changed.
+  [ ! -f "$own/changed" ] || drop_objects "$(cat "$own/changed")"
+}
 unset WERROR
 # Objects of a changed file go with the change: the file's own time is older than theirs.
 drop_objects() { local stem=${1#src/}; rm -f "$tree"/build/{release,asan}/"${stem%.c}.o"; }
-# What an earlier one, ended by force, left changed.
-[ ! -f "$work/changed" ] || drop_objects "$(cat "$work/changed")"
 # Without debugging information, and what a unit test runs of the changed file is not optimized: compiled and linked sooner.
 build() {
-  make -s -C "$tree" -j"$(nproc)" ASAN='-O0 -fno-omit-frame-pointer $(SANITIZE)' CFLAGS="${CFLAGS:-} -g0" LDFLAGS="${LDFLAGS:-} -Wl,-S" \
-    "$@" >"$work/build.log" 2>&1
+  make -s -C "$tree" -j"$((($(nproc) + jobs - 1) / jobs))" ASAN='-O0 -fno-omit-frame-pointer $(SANITIZE)' CFLAGS="${CFLAGS:-} -g0" \
+    LDFLAGS="${LDFLAGS:-} -Wl,-S" "$@" >"$own/build.log" 2>&1
 }
-build all progs || { tail -n 20 "$work/build.log" >&2; fail "the tree cannot be built"; }
+# What a .bats file runs.
+build_product() { [ -n "$whole" ] || build all progs && whole=1 && build build/tally; }
+build_test() { case $1 in *.bats) build_product ;; *) build "$1" ;; esac; }
 
 # ---- tests ---------------------------------------------------------------------------------------
 # A test is build/test/ROOM_x_test, build/spec/x or test/x.bats.
@@ -146,14 +162,12 @@ export ASAN_OPTIONS CMOCKA_MESSAGE_OUTPUT
 timeout -s KILL "$limit" setsid -w env -u SHELL -u TERM "$@" 2>&1'
 
 # What fails here without a change, "TEST NAME" a line: those that look for process numbers as they are outside of these name spaces.
-touch "$work/failing"
-# 0: passed; 1: failed, with the reason in `reason`; 2: could not be built or run.  With `learn` what fails is put into that list.
+# 0: passed; 1: failed, with the reason in `reason`; 2: could not be built.  With `learn` what fails is put into that list.
 run_test() { # TEST SECONDS [learn]
-  local box line status name first= known=0 skipped=0 command=("$1") begin=$SECONDS
-  case $1 in
-  *.bats) build build/tally || return 2; command=(bats --tap "$1") ;;
-  *) build "$1" || return 2 ;;
-  esac
+  local box line status name first= known=0 skipped=0 command=("$1") begin took
+  build_test "$1" || return 2
+  [[ $1 != *.bats ]] || command=(bats --tap "$1")
+  begin=$(date +%s%N)
   exec 3< <(exec "${name_spaces[@]}" sh -c "$inside" sh "$PWD/$tree" "$2" "${command[@]}" </dev/null 2>&1 9>&-)
   box=$!
   while IFS= read -r line <&3; do
@@ -164,46 +178,36 @@ run_test() { # TEST SECONDS [learn]
       [ -z "${3:-}" ] || grep -qxF "$1 $name" "$work/failing" || echo "$1 $name" >>"$work/failing"
       if grep -qxF "$1 $name" "$work/failing"; then known=$((known + 1)); continue; fi
       first=$name
-      kill -KILL "$box"
+      kill -KILL "$box" 2>/dev/null # it may have ended
       break ;;
     esac
   done
   exec 3<&-
   wait "$box" 2>/dev/null
   status=$?
+  took=$((($(date +%s%N) - begin) / 1000000))
   if [ -n "$first" ]; then reason=$first
-  elif [ $status -eq 125 ]; then return 2
-  elif [ $((SECONDS - begin)) -ge "$2" ]; then reason="hung"
+  elif [ $status -eq 125 ]; then fail "$1 cannot be run in name spaces"
+  elif [ $took -ge $(($2 * 1000)) ]; then reason="hung"
   elif [ $status -gt 128 ]; then reason="died of signal $((status - 128))"
   elif [ $status -ne 0 ] && [ $status -ne $((skipped + known)) ] && [[ $1 != *.bats || $known -eq 0 ]]; then reason="exit status $status"
-  else return 0; fi
+  else
+    keep_usual "$1" $took
+    return 0
+  fi
   return 1
 }
 
-# What a test takes when nothing is changed, in milliseconds: measured once for each version of the test.
-declare -A usual proven
-touch "$work/usual" "$work/proven"
-while read -r name sum time; do usual[$name $sum]=$time; done <"$work/usual"
-# Which tests passed in this tree as it is: an earlier one of the same files has found out.
-state=$(cd "$tree" && find src test Makefile -type f -exec cksum {} + | LC_ALL=C sort | cksum | tr ' ' -)
-while read -r name sum; do [ "$sum" != "$state" ] || proven[$name]=1; done <"$work/proven"
-prove() { proven[$1]=1; echo "$1 $state" >>"$work/proven"; }
+# What a test took when it last passed, in milliseconds, for each version of the test; `never` if it can't be used.
 source_of() { case $1 in *.bats) echo "$1" ;; build/spec/*) echo "test/spec/${1##*/}.c" ;; *) unit=${1##*/}; echo "src/${unit%%_*}/${unit#*_}.c" ;; esac; }
-usual_time() { # TEST: in `time`; `never` of one that can't be run or takes longer than all may take
-  local key begin sum
-  sum=$(cksum <"$(source_of "$1")" | tr ' ' -)
-  key="$1 $sum"
-  time=${usual[$key]:-}
-  [ -z "$time" ] || return
-  restore
-  build build/tally
-  case $1 in build/*) build "$1" ;; esac
-  begin=$(date +%s%N)
-  if run_test "$1" 60 learn; then time=$((($(date +%s%N) - begin) / 1000000)); prove "$1"; else time=never; fi
-  change
-  usual[$key]=$time
-  echo "$key $time" >>"$work/usual"
-}
+version_of() { cksum <"$(source_of "$1")" | tr ' ' -; }
+keep_usual() { echo "$1 $(version_of "$1") $2" >>"$work/usual"; }
+usual_time() { awk -v t="$1" -v v="$(version_of "$1")" '$1 == t && $2 == v { time = $3 } END { print time ? time : 0 }' "$work/usual"; }
+
+# Which tests passed in this tree as it is: an earlier one of the same files has found out.
+state=$(find src test Makefile -type f -exec cksum {} + | LC_ALL=C sort | cksum | tr ' ' -)
+is_proven() { grep -qxF "$1 $state" "$work/proven"; }
+prove() { echo "$1 $state" >>"$work/proven"; }
 
 # The tests of a file, nearest first: one a line.
 nearest() { # FILE
@@ -216,8 +220,7 @@ nearest() { # FILE
       awk -v room="$room" '{ name[NR] = $2; row[NR] = $3 } $2 == room { own = $3 } END { for (i = 1; i <= NR; i++) if (row[i] > own) print name[i] }' |
       while read -r right; do for t in src/"$right"/*_test.c; do [ ! -f "$t" ] || echo "3 build/test/${right}_$(basename "$t" .c)"; done; done
   } | while read -r class t; do
-    sum=$(cksum <"$(source_of "$t")" | tr ' ' -)
-    echo "$class $t ${usual[$t $sum]:-0}"
+    echo "$class $t $(usual_time "$t")"
   done | awk -v stem="$stem" -v room="$room" '
     # How many words two names begin with alike.
     function alike(a, b,   i, n, m, x, y) {
@@ -229,13 +232,13 @@ nearest() { # FILE
       name = $2
       sub(/.*\//, "", name); sub(/[.]bats$|_test$/, "", name); gsub(/-/, "_", name)
       if ($1 == 1) sub("^" room "_", "", name)
-      like = $1 == 3 ? 0 : alike(stem, name)
-      print (like ? 0 : $1), -like, $1, ($1 == 2 ? NR : $3), $2
-    }' | sort -k1,1n -k2,2n -k3,3n -k4,4n | awk '{ print $5 }'
+      like = $1 == 3 ? 0 : alike(stem, name) + (stem == name)
+      print (like ? 0 : $1), -like, $1, ($1 == 2 ? NR : $3), $2, $3
+    }' | sort -k1,1n -k2,2n -k3,3n -k4,4n | awk '$6 != "never" { print $5, $6 }'
 }
 
 # ---- one change ----------------------------------------------------------------------------------
-change() { echo "$file" >"$work/changed"; LC_ALL=C awk -v edits="$edits" -f tools/mutate.awk "$file" >"$tree/$file"; }
+change() { echo "$file" >"$own/changed"; LC_ALL=C awk -v edits="$edits" -f tools/mutate.awk "$file" >"$tree/$file"; }
 restore() { cat "$file" >"$tree/$file"; drop_objects "$file"; }
 # Whether the compiler makes the same instructions of it; a test that fails says already that it doesn't.
 compare_objects() {
@@ -243,58 +246,62 @@ compare_objects() {
   object=${object%.c}.o
   if [ "$compared" != "$file" ]; then
     restore
-    build "$object" && objcopy -g "$tree/$object" "$work/before.o" || fail "$object cannot be built"
+    build "$object" && objcopy -g "$tree/$object" "$own/before.o" || fail "$object cannot be built"
     compared=$file
     change
   fi
-  build "$object" && objcopy -g "$tree/$object" "$work/now.o" && cmp -s "$work/now.o" "$work/before.o"
+  build "$object" && objcopy -g "$tree/$object" "$own/now.o" && cmp -s "$own/now.o" "$own/before.o"
 }
-compared=
 
-LINKING=300 # milliseconds that a test's linking counts for: there are many quick ones
 judge() { # in `verdict`
-  local t left=$((budget * 1000)) why same= failed limit
+  local t usual why same= failed begin end=$((SECONDS + budget))
   why=$(awk -F '\t' -v f="$file" -v c="$what" -v t="$text" '$1 == f && $2 == c && $3 == t { print $4; exit }' test/mutants.equivalent 2>/dev/null)
   [ -z "$why" ] || { verdict="equivalent: $why"; return; }
   change
-  while read -r t; do
+  while read -r t usual; do
+    [ $((SECONDS + usual / 1000)) -lt $end ] || continue
     case $t,$same in *.bats,) compare_objects && { verdict="same code"; return; }; same=no ;; esac
-    usual_time "$t"
-    [ "$time" != never ] && [ "$time" -le $left ] || continue
-    left=$((left - time - LINKING))
-    limit=$((time * 6 / 1000 + 15))
-    run_test "$t" $limit
+    begin=$SECONDS
+    run_test "$t" "$budget"
     case $? in
     0) continue ;;
-    2) verdict="does not compile"; return ;;
+    2)
+      verdict="does not compile"
+      restore
+      build_test "$t" || { tail -n 20 "$own/build.log" >&2; fail "$t cannot be built without a change"; }
+      return ;;
     esac
     verdict="caught: ${t##*/}: $reason"
     # Does it fail for the change?  On a busy machine it may only be slow.
-    [ -z "${proven[$t]:-}" ] || [ "$reason" = hung ] || return
+    ! is_proven "$t" || [ "$reason" = hung ] || return
     failed=$reason
-    [ "$failed" = hung ] || limit=120
     restore
-    if run_test "$t" $limit learn && ! grep -qxF "$t $failed" "$work/failing"; then prove "$t"; return; fi
+    if run_test "$t" "$budget" learn && ! grep -qxF "$t $failed" "$work/failing"; then prove "$t"; return; fi
     echo "mutate.sh: $t fails without a change, too ($failed): left out" >&2
-    if ! grep -qxF "$t $failed" "$work/failing"; then
-      sum=$(cksum <"$(source_of "$t")" | tr ' ' -)
-      usual[$t $sum]=never
-    fi
+    grep -qxF "$t $failed" "$work/failing" || keep_usual "$t" never
     change
+    end=$((end + SECONDS - begin)) # what is found out once is not taken from this change
   done < <(nearest "$file")
   verdict=survived
   [ -n "$same" ] || ! compare_objects || verdict="same code"
 }
 
-: >"$work/rows"
-trap 'rm -f "$work/now.o" "$work/before.o"' EXIT
-while IFS=$'\t' read -r file line edits what text <&4; do
-  judge
-  restore
-  printf '%s\t%s\t%s\t%s\t%s\n' "$file" "$line" "$what" "$text" "$verdict" >>"$work/rows"
-  [ -n "$json" ] || printf '%-34s %-20s %-60s %s\n' "$file:$line" "$what" "${text:0:60}" "$verdict"
-done 4<"$work/mutants"
-build all && rm -f "$work/changed"
+# Every one of `jobs` lines of what is left, from the one given on.
+try_places() { # NUMBER
+  local own=$work/own-$1 tree=$work/tree-$1 compared= whole= file line edits what text verdict
+  mkdir -p "$own" && copy_tree || exit 2
+  while IFS=$'\t' read -r file line edits what text <&4; do
+    judge
+    restore
+    printf '%s\t%s\t%s\t%s\t%s\n' "$file" "$line" "$what" "$text" "$verdict" >>"$rows"
+    [ -n "$json" ] || printf '%-34s %-20s %-60s %s\n' "$file:$line" "$what" "${text:0:60}" "$verdict"
+  done 4< <(awk -v n="$1" -v jobs="$jobs" 'NR % jobs == n % jobs' "$work/left")
+  rm -f "$own"/{changed,before.o,now.o}
+}
+running=()
+trap 'kill "${running[@]}"; exit 2' INT TERM
+for ((n = 1; n <= jobs; n++)); do try_places $n & running+=($!); done
+for n in "${running[@]}"; do wait "$n" || exit 2; done
 
 awk -F '\t' -v json="$json" -v least="$least" '
   function quoted(s) { gsub(/\\/, "\\\\", s); gsub(/"/, "\\\"", s); gsub(/\t/, "\\t", s); return "\"" s "\"" }
@@ -310,4 +317,4 @@ awk -F '\t' -v json="$json" -v least="$least" '
     if (json) printf "%s],\n\"caught\": %d, \"survived\": %d, \"equivalent\": %d, \"same_code\": %d, \"does_not_compile\": %d, \"share\": %.1f}\n", NR ? "\n" : "{\"mutants\": [", n["caught"], n["survived"], n["equivalent"], n["same_code"], n["does_not_compile"], share
     else printf "%d of %d caught (%.1f %%), %d survived; not counted: %d equivalent, %d of the same code, %d that do not compile\n", n["caught"], of, share, n["survived"], n["equivalent"], n["same_code"], n["does_not_compile"]
     exit share < least
-  }' "$work/rows"
+  }' "$rows"
