@@ -164,12 +164,23 @@ C
     # One of the two of FUSE: the one whose headers were there.
     [ -z "$(comm -13 "$BATS_TEST_TMPDIR/opened" "$BATS_TEST_TMPDIR/told")" ]
     [ "$(comm -23 "$BATS_TEST_TMPDIR/opened" "$BATS_TEST_TMPDIR/told" | grep -vc libfuse3)" -eq 0 ]
+    # Any other name of a library in the file is one that it is linked with, or libelf, which libdw brings.
+    readelf -dW "$file" | sed -nE 's/.*(NEEDED|SONAME).*\[(.*)\]/\2/p' >"$BATS_TEST_TMPDIR/needed"
+    strings -n 5 "$file" | grep -xE 'lib[a-z0-9_+-]+\.so[.0-9]*' | sort -u | comm -23 - "$BATS_TEST_TMPDIR/told" |
+      grep -vxF -f "$BATS_TEST_TMPDIR/needed" | grep -v libfuse3 >"$BATS_TEST_TMPDIR/untold" || true
+    ! grep -vx 'libelf\.so\.1' "$BATS_TEST_TMPDIR/untold" || return 1
   done
 }
 
 @test "the symbols file of the Debian package is what the library exports" {
   diff <(sed -n 's/^ \([a-z_0-9]*\)@.*/\1/p' debian/libtally0.symbols | sort) \
     <(nm -D --defined-only "$DEST/usr/lib/libtally.so.0" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
+}
+
+@test "each tag of lintian that is overridden has its reason above" {
+  for file in debian/*lintian-overrides debian/source/lintian-overrides; do
+    awk '/^#/ { reason = 1; next } /^$/ { reason = 0; next } !reason { print FILENAME ": " $0; bad = 1 } END { exit bad }' "$file"
+  done
 }
 
 @test "a stranger's program builds against the shared library" {
