@@ -311,19 +311,20 @@ static int try_preset(struct search *s, const struct cpc_machine *m, const struc
 static int find_preset(struct search *s, const struct cpc_machine *m, struct err *why)
 {
 	const struct event_preset *row;
-	struct err pfm = { 0 }, no_pmu = { 0 };
+	struct err reason = { 0 };
 	int rc = 0;
 
 	for (uint32_t i = 0; m->ncore && (row = event_preset_at(i)) && !rc; i++)
 		if (!strcmp(row->name, s->spec->event))
-			rc = try_preset(s, m, row, &pfm, why);
+			rc = try_preset(s, m, row, &reason, why);
 	if (rc)
 		return rc;
 	if (!m->ncore)
-		cpc_no_pmu(&no_pmu);
-	return err_set(why, TALLY_ENOTSUP, "%s (%s) is a generic event that this CPU has no mapping for%s%s%s",
-		       s->spec->event, event_find(s->spec->event)->text, no_pmu.code ? ": " : "", no_pmu.text,
-		       pfm.code == TALLY_ENOTSUP ? ": libpfm4, which may know one, is not installed" : "");
+		cpc_no_pmu(&reason);
+	/* That libpfm4 does not know a row's event is no reason: the row is another CPU's. */
+	return err_set(why, TALLY_ENOTSUP, "%s (%s) is a generic event that this CPU has no mapping for%s%s",
+		       s->spec->event, event_find(s->spec->event)->text, reason.code == TALLY_ENOTSUP ? ": " : "",
+		       reason.code == TALLY_ENOTSUP ? reason.text : "");
 }
 
 /* ---- names
@@ -415,7 +416,7 @@ static bool is_written_as_tracepoint(const char *event)
 	return n && event[n] == ':' && event[n + 1] && !event[n + 1 + strspn(event + n + 1, word)];
 }
 
-/* words: what libpfm4 said, used when it has a better idea than our own names. */
+/* pfm: what libpfm4 said, used when it has a better idea than our own names, or could not be asked. */
 static int unknown_event(struct probes *t, const struct cpc_machine *m, const struct cpc_spec *spec,
 			 const struct err *pfm, struct err *why)
 {
@@ -436,6 +437,8 @@ static int unknown_event(struct probes *t, const struct cpc_machine *m, const st
 	hint = strstr(pfm->text, "; did you mean ");
 	if (near)
 		return err_set(why, TALLY_EINVAL, "no event \"%s\"; did you mean %s?", event, near);
+	if (m->ncore && pfm->code == TALLY_ENOTSUP)
+		return err_set(why, TALLY_ENOTSUP, "no event \"%s\" (%s)", event, pfm->text);
 	if (hint || m->ncore)
 		return err_set(why, TALLY_EINVAL, "no event \"%s\"%s", event, hint ? hint : "");
 	return err_set(why, TALLY_EINVAL, "no event \"%s\" (this machine has no hardware PMU, so no events of its own)",
