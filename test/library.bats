@@ -81,12 +81,23 @@ compilers() { for c in gcc clang; do ! command -v $c >/dev/null || echo $c; done
   run "$ROOT/tools/abi.sh" "$DEST/usr/lib/libtally.so.0"
   echo "$output"
   [ "$status" -eq 0 ]
-  # It can fail: a function less, and a member more.
-  cp -R "$ROOT/src/libtally.abi" "$ROOT/tools" . && mkdir src include && cp -R "$ROOT/include/tally" include/ && mv libtally.abi src/
-  sed -i "/<elf-symbol name='tally_version'/d" src/libtally.abi
-  run tools/abi.sh "$DEST/usr/lib/libtally.so.0"
-  [ "$status" -eq 1 ]
-  [[ "$output" == *tally_version* && "$output" == *"make abi"* ]]
+}
+
+@test "a function, a member or a constant that is not what was written down is told" {
+  case $(uname -m) in x86_64) ;; *) skip "the promise is written down for amd64" ;; esac
+  command -v abidiff >/dev/null || skip "no abigail-tools"
+  mkdir src include && cp -R "$ROOT/tools" . && cp -R "$ROOT/include/tally" include/
+  while read -r edit word; do
+    cp "$ROOT"/src/libtally.{abi,constants} src/
+    sed -i "$edit" src/libtally.*
+    run tools/abi.sh "$DEST/usr/lib/libtally.so.0"
+    [[ "$status" -eq 1 && "$output" == *"$word"* && "$output" == *"make abi"* ]] || { echo "$edit: $status $output"; return 1; }
+  done <<'ROWS'
+/<elf-symbol.name='tally_version'/d tally_version
+/<var-decl.name='duckdb'.type-id='[^']*'/s/'duckdb'/'planted'/ planted
+/layout-offset-in-bits='64'/s/64/72/ offset
+/TALLY_FORMAT_CSV/s/2/3/ TALLY_FORMAT_CSV
+ROWS
 }
 
 # example NAME: built as a stranger builds it.
