@@ -74,6 +74,11 @@ CPU     ID                    FUNCTION:NAME
   said 0 "word 42 -n a.d"
   run vm -qn 'BEGIN { printf("%d", $1 + $2); exit(0); }' 40 2
   said 0 "42"
+  run vm -qn 'BEGIN { printf("%s", $1); exit(0); }' -- -5abc
+  said 0 "-5abc"
+  run vm -qn 'BEGIN { exit($1); }' -- -5abc
+  [ "$status" -eq 1 ]
+  has '$1 is "-5abc", which is no whole number: it is a string'
 }
 
 @test "arguments that are missing or too many are errors, unless asked for" {

@@ -224,7 +224,8 @@ struct d_node {
 	const struct d_type *ty_arg; /* N_SIZEOF, N_OFFSETOF */
 	int64_t ival;
 	const char *str;
-	uint32_t len; /* N_STR: bytes without the NUL, no NUL inside */
+	uint32_t len;        /* N_STR: bytes without the NUL, no NUL inside */
+	const char *written; /* a leaf that is a macro argument or a character constant: $1, 'c'; else NULL */
 	struct d_node *a, *b, *c;
 	struct d_node **arg;
 	uint32_t narg;

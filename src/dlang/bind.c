@@ -370,6 +370,9 @@ static int unknown_name(struct d_unit *u, const struct d_node *n)
 {
 	const char *type = n->measured ? near_type_name(u, NULL, n->str) : "";
 	inline_tell_itself(u, n->str);
+	if (n->written != NULL && u->why != NULL)
+		err_set(u->why, TALLY_ESYNTAX, "%s is the name %.60s: $%s is a string of its text", n->written, n->str,
+			n->written);
 	return d_fail(u, n->line, D_IDENT_UNDEF, "failed to resolve %s: Unknown variable name%s", n->str,
 		      *type != '\0' ? type : near_name(u, n->str));
 }

@@ -60,6 +60,7 @@ static int key_slot(struct d_unit *u, struct d_sym *s, struct d_node **key, uint
 		as = s->keys[i] = t->kind == TY_STRING && s->kind != SYM_AGG ? type_string(u, u->strsize) : t;
 	if (as == NULL)
 		return -TALLY_ENOMEM;
+	cook_tell_leaf(u, key_compatible(as, *key) ? NULL : *key);
 	if (!key_compatible(as, *key))
 		return d_fail(u, (*key)->line, D_PROTO_ARG,
 			      "%s%s[ ] key #%u is incompatible with prototype:\n"
@@ -641,6 +642,7 @@ static int cook_conditional(struct d_unit *u, struct d_stmt *s)
 	int rc = cook_value(u, &s->expr);
 	if (rc < 0 || (rc = decay(u, &s->expr)) < 0)
 		return rc;
+	cook_tell_leaf(u, ty_is_scalar(s->expr->type) ? NULL : s->expr);
 	if (!ty_is_scalar(s->expr->type))
 		return d_fail(u, s->line, D_OP_SCALAR, "if requires an expression of scalar type");
 	const uint8_t before = u->order;
@@ -655,13 +657,17 @@ static int cook_conditional(struct d_unit *u, struct d_stmt *s)
 
 int cook_statement(struct d_unit *u, struct d_stmt *s)
 {
+	const struct d_node *call = s->expr;
+	int rc;
 	switch (s->kind) {
 	case ST_IF:
 		return cook_conditional(u, s);
 	case ST_AGG:
-		return cook_aggregation(u, s);
+		rc = cook_aggregation(u, s);
+		return rc < 0 ? cook_tell_operands(u, call, rc) : 0;
 	case ST_ACT:
-		return cook_action(u, s);
+		rc = cook_action(u, s);
+		return rc < 0 ? cook_tell_operands(u, call, rc) : 0;
 	default:
 		return cook(u, &s->expr);
 	}

@@ -802,6 +802,39 @@ static int cook_cond(struct d_unit *u, struct d_node **np)
 	return bit_field_width(*np) != 0 ? cook_cast_node(u, np, n->type) : 0;
 }
 
+/* ---- why operands do not fit --------------------------------------------- */
+
+void cook_tell_leaf(struct d_unit *u, const struct d_node *n)
+{
+	if (n == NULL || n->written == NULL || u->why == NULL || u->env.no_advice)
+		return;
+	if (n->kind == N_INT && *n->written == '\'')
+		err_set(u->why, TALLY_ESYNTAX,
+			"%.60s is a character constant, which is an integer: a string stands "
+			"between double quotes",
+			n->written);
+	else if (n->kind == N_STR && n->written[1] == '$')
+		err_set(u->why, TALLY_ESYNTAX, "%s is a string, whatever its text: %s is an integer if its text is one",
+			n->written, n->written + 1);
+	else if (n->kind == N_STR)
+		err_set(u->why, TALLY_ESYNTAX, "%s is \"%.60s\", which is no whole number: it is a string", n->written,
+			n->str);
+}
+
+/* The innermost node that fails decides; those around it say nothing more. */
+int cook_tell_operands(struct d_unit *u, const struct d_node *n, int rc)
+{
+	const struct d_node *const kid[] = { n->a, n->b, n->c };
+	const bool fits = n->kind == N_BIN && n->a->type != NULL && n->b->type != NULL && ty_is_int(n->a->type) &&
+			  ty_is_int(n->b->type);
+	for (size_t i = 0; i < COUNT(kid) && !fits; i++)
+		cook_tell_leaf(u, kid[i]);
+	for (uint32_t i = 0; i < n->narg; i++)
+		cook_tell_leaf(u, n->arg[i]);
+	u->why = NULL;
+	return rc;
+}
+
 /* ---- all of them --------------------------------------------------------- */
 
 /* A literal too is cut to strsize, as any string is. */
@@ -817,7 +850,7 @@ static int cook_leaf_string(struct d_unit *u, struct d_node *n)
 	return n->type == NULL ? -TALLY_ENOMEM : 0;
 }
 
-int cook(struct d_unit *u, struct d_node **np)
+static int cook_kind(struct d_unit *u, struct d_node **np)
 {
 	struct d_node *n = *np;
 	int rc;
@@ -881,6 +914,13 @@ int cook(struct d_unit *u, struct d_node **np)
 	}
 }
 
+int cook(struct d_unit *u, struct d_node **np)
+{
+	const struct d_node *n = *np;
+	int rc = cook_kind(u, np);
+	return rc < 0 ? cook_tell_operands(u, n, rc) : 0;
+}
+
 /* An operand: what has a value now or (an array) can be turned into one. */
 int cook_value(struct d_unit *u, struct d_node **np)
 {
@@ -937,6 +977,7 @@ static int cook_predicate(struct d_unit *u, struct d_clausenode *c)
 	int rc = cook_value(u, &c->pred);
 	if (rc < 0 || (rc = decay(u, &c->pred)) < 0 || ty_is_scalar(c->pred->type))
 		return rc;
+	cook_tell_leaf(u, c->pred);
 	return d_fail(u, c->pred->line, D_PRED_SCALAR, "predicate result must be of scalar type");
 }
 

@@ -116,8 +116,9 @@ static int provider(void *world, const char *name, struct err *e)
 static const char *macro(void *world, const char *name)
 {
 	static const char *const values[] = {
-		"target", "42",  "pid", "9",   "1", "7",         "2", "name", "3",  "0x10",
-		"4",      "-50", "5",   "+50", "6", "two words", "7", "5x",   "77", "0x12345678123456781",
+		"target", "42",    "pid", "9",   "1", "7",         "2", "name", "3",  "0x10",
+		"4",      "-50",   "5",   "+50", "6", "two words", "7", "5x",   "77", "0x12345678123456781",
+		"78",     "-5abc", "79",  "08",
 	};
 	(void)world;
 	for (size_t i = 0; i < COUNT(values); i += 2)

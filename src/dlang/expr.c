@@ -117,11 +117,22 @@ static const struct d_type *int_type(struct parser *ps)
 	return NULL;
 }
 
+/* Keeps how a leaf is written, where that is not what it is. False when memory is out. */
+static bool expr_keep_spelling(struct parser *ps, struct d_node *n)
+{
+	const struct d_token *t = &ps->tok;
+	if (t->is_char || *t->start == '$')
+		n->written = arena_strndup(&ps->u->arena, t->start, (size_t)(t->end - t->start));
+	return !ps->u->arena.failed || d_nomem(ps->u) == 0;
+}
+
 static struct d_node *int_constant(struct parser *ps)
 {
 	const struct d_type *t = int_type(ps);
 	struct d_node *n = t == NULL ? NULL : node_int(ps->u, ps->tok.line, t, (int64_t)ps->tok.ival);
-	if (n != NULL && ps->tok.sign == '-') {
+	if (n != NULL && !expr_keep_spelling(ps, n))
+		return NULL;
+	if (n != NULL && ps->tok.negative) {
 		n = node_over(ps->u, N_UN, n->line, n, NULL, NULL);
 		if (n != NULL)
 			n->op = UN_NEG;
@@ -137,7 +148,7 @@ static struct d_node *expr_leaf(struct parser *ps, enum n_kind kind)
 		return NULL;
 	n->str = ps->tok.str;
 	n->len = ps->tok.len;
-	return lex_next(ps) == 0 ? n : NULL;
+	return expr_keep_spelling(ps, n) && lex_next(ps) == 0 ? n : NULL;
 }
 
 /* ---- lists --------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /*
  * lex.c: characters to tokens.
  *
- * Macro variables and arguments ($target, $1, $$1) are replaced here: a number
- * becomes a constant, other text a name, $$N a string.  Literals are decoded into
+ * Macro variables and arguments ($target, $1, $$1) are replaced here: a whole number
+ * becomes a constant, a name that name, other text and $$N a string.  Literals are decoded into
  * the arena.  Every character is looked at a bounded number of times, so
  * that a megabyte of anything takes linear time.
  */
@@ -229,6 +229,8 @@ static int lex_take_number(struct d_unit *u, struct d_token *t, const char **pp,
 	t->decimal = base == 10;
 	const char *digits = p;
 	for (t->ival = 0; p < end && digit_value(*p) < (base == 16 ? 16 : 10); p++) {
+		if (digit_value(*p) >= base && macro != NULL)
+			return -TALLY_EINVAL;
 		if (digit_value(*p) >= base)
 			return d_fail(u, t->line, D_INT_DIGIT, "octal digit expected but found %c", *p);
 		if (__builtin_mul_overflow(t->ival, (uint64_t)base, &t->ival) ||
@@ -431,28 +433,28 @@ int lex_macro_text(struct d_unit *u, uint32_t line, const char *name, size_t n, 
 		      key, hint != NULL ? ": " : "", hint != NULL ? hint : "");
 }
 
+/* Text that begins as a number does. Returns -TALLY_EINVAL when it is no whole number. */
 static int macro_number(struct d_unit *u, struct d_token *t, const char *name, const char *text)
 {
-	const char *p = text, *end = text + strlen(text);
-	if (*p == '-' || *p == '+')
-		t->sign = *p++;
-	int rc = lex_take_number(u, t, &p, end, name);
-	if (rc < 0 && rc != -TALLY_EINVAL)
-		return rc;
-	if (rc < 0 || p != end)
-		return d_fail(u, t->line, D_SYNTAX, "syntax error near \"%.60s\"", text);
-	return 0;
+	struct d_token number = *t;
+	const char *p = text + (*text == '-' || *text == '+'), *end = text + strlen(text);
+	if (!isdigit((unsigned char)*p))
+		return -TALLY_EINVAL;
+	number.negative = *text == '-';
+	int rc = lex_take_number(u, &number, &p, end, name);
+	if (rc == 0 && p != end)
+		rc = -TALLY_EINVAL;
+	if (rc == 0)
+		*t = number;
+	return rc;
 }
 
-/* Whether the text of an argument is neither a number nor a name: then it is a string, with quotes around it or without. */
-static bool macro_is_text(const char *text)
+static bool macro_is_name(const char *text)
 {
-	const char *p = text + (*text == '-' || *text == '+');
-	if (p > text && !isdigit((unsigned char)*p))
-		return true;
+	const char *p = text;
 	while (ident_char(*p) || *p == '`')
 		p++;
-	return *p != '\0' || p == text;
+	return *p == '\0' && p > text && !isdigit((unsigned char)*text);
 }
 
 static int lex_macro(struct parser *ps)
@@ -481,13 +483,13 @@ static int lex_macro(struct parser *ps)
 	const char *end = text + strlen(text);
 	if (quoted)
 		return string_token(ps->u, t, text, end);
-	if (macro_is_text(text)) {
-		bool quotes = end - text > 1 && *text == '"' && end[-1] == '"';
-		return string_token(ps->u, t, text + quotes, end - quotes);
-	}
-	if (isdigit((unsigned char)*text) || *text == '-' || *text == '+')
-		return macro_number(ps->u, t, arena_strndup(&ps->u->arena, t->start, (size_t)(p - t->start)), text);
-	return word_token(ps->u, t, text, strlen(text));
+	if (macro_is_name(text))
+		return word_token(ps->u, t, text, strlen(text));
+	rc = macro_number(ps->u, t, arena_strndup(&ps->u->arena, t->start, (size_t)(p - t->start)), text);
+	if (rc != -TALLY_EINVAL)
+		return rc;
+	bool quotes = end - text > 1 && *text == '"' && end[-1] == '"';
+	return string_token(ps->u, t, text + quotes, end - quotes);
 }
 
 /* ---- all of them --------------------------------------------------------- */

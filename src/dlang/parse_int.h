@@ -56,7 +56,7 @@ struct d_token {
 	uint8_t kind;          /* enum d_tok */
 	bool decimal, is_char; /* T_INT */
 	uint8_t nu, nl;        /* T_INT: how many u and l suffixes */
-	char sign;             /* T_INT from a macro argument: '-' or '+' */
+	bool negative;         /* T_INT from a macro argument */
 	uint32_t line, len;
 	uint64_t ival;
 	const char *str;

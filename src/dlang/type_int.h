@@ -136,6 +136,9 @@ int bind_constants(struct d_unit *u, struct d_node *n);
 /* ---- cook.c: expressions ---------------------------------------------------- */
 
 int cook(struct d_unit *u, struct d_node **np); /* types it and all below */
+/* Adds to the refusal of an operand, or of those of n, what it is as it is written: $1, 'c'. Gives back rc. */
+void cook_tell_leaf(struct d_unit *u, const struct d_node *n);
+int cook_tell_operands(struct d_unit *u, const struct d_node *n, int rc);
 /* Whether an argument is the same thing in two probes. */
 bool args_are_same(const struct d_args *a, const struct d_args *b);
 /* What args[index] is in all probes of the clause; fails where they differ, or have none. */
