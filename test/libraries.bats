@@ -35,6 +35,24 @@ setup() {
   has "\"$BATS_TEST_TMPDIR/lib/other.d\", line 2: syntax error near \";\""
 }
 
+@test "libraries whose definitions use each other are named with their files" {
+  local lib=$BATS_TEST_TMPDIR/lib
+  printf '#pragma D depends_on library b.d\ninline int one = two + 1;\n' >"$lib/a.d"
+  printf '#pragma D depends_on library c.d\ninline int two = three + 1;\n' >"$lib/b.d"
+  printf '#pragma D depends_on library a.d\ninline int three = one + 1;\n' >"$lib/c.d"
+  cd "$lib"
+  run vm -qL . -n 'BEGIN { trace(one); exit(0); }'
+  [ "$status" -eq 1 ]
+  has 'definitions use each other: '
+  has 'two (line 2 of ./b.d)'
+  has 'three (line 2 of ./c.d)'
+  has 'one (line 2 of ./a.d)'
+  # A library may require one that requires it, and an inline may be its own argument.
+  printf '#pragma D depends_on library a.d\ninline int three = twice[twice[4]];\n' >"$lib/c.d"
+  run vm -qL . -n 'BEGIN { trace(one); exit(0); }'
+  said 0 18
+}
+
 @test "a program that depends on a library which is not there is refused" {
   run vm -qn '#pragma D depends_on library nosuch.d
 BEGIN { exit(0); }'

@@ -273,7 +273,9 @@ struct d_inline {
 	const struct d_type *type;
 	struct d_params params; /* no arg */
 	struct d_node *expr;
+	const char *file;
 	uint32_t line;
+	bool followed; /* a search for definitions that use each other was here */
 };
 struct d_xmember {
 	const char *name;

@@ -48,7 +48,9 @@ static int inline_definition(struct parser *ps)
 	struct d_inline *d = arena_alloc(&ps->u->arena, sizeof(*d));
 	if (d == NULL)
 		return d_nomem(ps->u);
+	const char *file = ps->u->src[ps->u->cur_source].name;
 	d->line = ps->tok.line;
+	d->file = file != NULL ? file : "-n";
 	if (lex_next(ps) < 0)
 		return -TALLY_ESYNTAX;
 	ps->params = &d->params;

@@ -98,17 +98,6 @@ static int cook_sample(struct d_unit *u, const char *name, const struct d_node *
 	return rc;
 }
 
-/* The copy of a definition's tree is bound, one level below what uses the name. */
-static int bind_copy(struct d_unit *u, struct d_node *copy, uint32_t line)
-{
-	if (u->expansions == XLATE_DEPTH)
-		return d_fail(u, line, D_SYNTAX, "definitions are nested too deeply: more than %d levels", XLATE_DEPTH);
-	u->expansions++;
-	int rc = bind_expression(u, copy);
-	u->expansions--;
-	return rc;
-}
-
 /* ---- inline ------------------------------------------------------------------------ */
 
 struct d_inline *inline_find(const struct d_unit *u, const char *name)
@@ -193,6 +182,55 @@ static bool node_mentions(const struct d_node *n, const char *name)
 	return found;
 }
 
+/* Whether what n names is defined by d in the end. The inlines in between are looked at once, and put into way, the last
+ * first. */
+static bool inline_leads_to(struct d_unit *u, const struct d_node *n, const struct d_inline *d, unsigned depth,
+			    struct buf *way)
+{
+	struct d_inline *named = n->kind == N_IDENT && n->scope == SCOPE_NONE ? inline_find(u, n->str) : NULL;
+	const struct d_node *const kid[] = { n->a, n->b, n->c };
+	bool found = named != NULL && named == d;
+	if (named != NULL && !found && !named->followed && depth < XLATE_DEPTH) {
+		named->followed = true;
+		found = inline_leads_to(u, named->expr, d, depth + 1, way);
+		if (found)
+			buf_printf(way, " is used by %.60s (line %u of %.100s), which", named->name, named->line,
+				   named->file);
+	}
+	for (size_t i = 0; i < COUNT(kid) && !found; i++)
+		found = kid[i] != NULL && inline_leads_to(u, kid[i], d, depth, way);
+	for (uint32_t i = 0; i < n->narg && !found; i++)
+		found = inline_leads_to(u, n->arg[i], d, depth, way);
+	return found;
+}
+
+/* Definitions go too deep at d, or for ever: only libraries can define names by each other, since a program's
+ * definition is looked at where it stands. */
+static int inline_refuse_depth(struct d_unit *u, const struct d_inline *d, uint32_t line)
+{
+	struct buf way = { 0 };
+	int rc;
+	if (d != NULL && inline_leads_to(u, d->expr, d, 0, &way))
+		rc = d_fail(u, line, D_SYNTAX,
+			    "definitions use each other: %.60s (line %u of %.100s)%.*s is used by %.60s", d->name,
+			    d->line, d->file, (int)way.n, way.n != 0 ? way.p : "", d->name);
+	else
+		rc = d_fail(u, line, D_SYNTAX, "definitions are nested too deeply: more than %d levels", XLATE_DEPTH);
+	buf_free(&way);
+	return rc;
+}
+
+/* The copy of a definition's tree is bound, one level below what uses the name; d: of this inline, or NULL. */
+static int bind_copy(struct d_unit *u, const struct d_inline *d, struct d_node *copy, uint32_t line)
+{
+	if (u->expansions == XLATE_DEPTH)
+		return inline_refuse_depth(u, d, line);
+	u->expansions++;
+	int rc = bind_expression(u, copy);
+	u->expansions--;
+	return rc;
+}
+
 /* Argument i as a value of its parameter's type: it is no cast, and says so where the types don't go together. */
 static struct d_node *inline_argument(struct d_unit *u, const struct d_inline *d, struct d_node *n, uint32_t i)
 {
@@ -248,7 +286,7 @@ static int inline_put(struct d_unit *u, struct d_node *n, const struct d_inline 
 		return -TALLY_ENOMEM;
 	*n = *c;
 	n->line = line;
-	return bind_copy(u, n, line);
+	return bind_copy(u, d, n, line);
 }
 
 int inline_expand(struct d_unit *u, struct d_node *n, struct d_inline *d)
@@ -393,7 +431,7 @@ static int xlate_unfold(struct d_unit *u, struct d_node **np)
 	if (c == NULL || (c = node_as(u, c, as)) == NULL)
 		return -TALLY_ENOMEM;
 	*np = c;
-	return bind_copy(u, c, n->line);
+	return bind_copy(u, NULL, c, n->line);
 }
 
 int xlate_member(struct d_unit *u, struct d_node **np)
