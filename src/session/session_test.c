@@ -573,6 +573,35 @@ static void event_probes_are_refused_in_the_vm(void **state)
 	done(&r);
 }
 
+/* Beside 65 events there are probes that take no counter; the clause of the last event is named. */
+static void events_that_cannot_be_counted_together_are_refused_by_the_clause_of_the_last(void **state)
+{
+	struct result r = { 0 };
+	struct tally_trace_opts o = { .size = sizeof(o),
+				      .sysfs = "test/sysfs/intel",
+				      .out = take_out,
+				      .note = take_note,
+				      .arg = &r,
+				      .flags = TALLY_TRACE_VM };
+	struct tally_trace *t;
+	char clause[64];
+
+	(void)state;
+	assert_int_equal(tally_trace_open(&t, &o), 0);
+	assert_int_equal(tally_trace_option(t, "dcpc_min_overflow", "1"), 0);
+	for (int i = 0; i < 65; i++) {
+		snprintf(clause, sizeof(clause), "BEGIN, cpc:::cycles-all-%d { @ = count(); }", 1000 + i);
+		assert_int_equal(tally_trace_source(t, NULL, clause, strlen(clause)), 0);
+	}
+	assert_int_equal(tally_trace_compile(t), 0);
+	assert_int_equal(tally_trace_go(t), -TALLY_EBUSY);
+	assert_string_equal(tally_trace_error(t),
+			    "failed to enable 'BEGIN, cpc:::cycles-all-1064 ': Failed to enable probe");
+	assert_non_null(strstr(tally_trace_reason(t), "65 probes need a hardware counter each"));
+	tally_trace_close(t);
+	done(&r);
+}
+
 static void unknown_options_are_refused_by_name(void **state)
 {
 	(void)state;
@@ -1111,6 +1140,7 @@ int main(void)
 		cmocka_unit_test(folded_is_of_aggregations_and_what_is_printed_goes_elsewhere),
 		cmocka_unit_test(folded_leaves_out_what_does_not_add_up_and_says_so),
 		cmocka_unit_test(event_probes_are_refused_in_the_vm),
+		cmocka_unit_test(events_that_cannot_be_counted_together_are_refused_by_the_clause_of_the_last),
 		cmocka_unit_test(unknown_options_are_refused_by_name),
 		cmocka_unit_test(values_carry_units),
 		cmocka_unit_test(small_sizes_are_legal_as_in_dtrace),
