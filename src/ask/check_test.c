@@ -469,10 +469,13 @@ static bool lie_page(struct on *o, uint8_t *p, const struct tlp *t, uint8_t *nex
 /* One DW more than what is left, or than the boundary. */
 static bool lie_completion(struct on *o, uint8_t *p, const struct tlp *t, uint8_t *next)
 {
+	/* The last one's DWs end with its bytes: one DW more is the least that is too much. */
+	const bool full = is_data(t) && 4 * t->length_dw - (t->lower_address & 3u) == t->byte_count;
+
 	(void)next;
-	if (is_data(t))
+	if (full)
 		*word_of(o, p, 0) += 1;
-	return is_data(t);
+	return full;
 }
 
 static bool lie_order(struct on *o, uint8_t *p, const struct tlp *t, uint8_t *next)
