@@ -110,7 +110,7 @@ const char *here_vf_event(const struct here *h, enum vf_eventset set)
 	for (uint32_t i = 0; !h->word && i < VF_REGS && (!word || strcmp(word, "yes")); i++) {
 		const struct vf_reg *r = &vf_regs[i];
 
-		if (vf_events_of(r) == set && (r->cls == VF_SPARC_PCR || r->cls == VF_MCU_PCR || r->cls == VF_ZAM_PCR))
+		if (vf_events_of(r) == set && vf_is_control(r))
 			word = here_register(h, i);
 	}
 	return word ? word : "no";

@@ -24,11 +24,6 @@ void vf_lower(char to[static 24], const char *name)
 	to[i] = '\0';
 }
 
-static bool is_control(const struct vf_reg *r)
-{
-	return r->cls == VF_SPARC_PCR || r->cls == VF_MCU_PCR || r->cls == VF_ZAM_PCR;
-}
-
 bool pick_unit_name(char to[static 24], const struct vf_reg *r)
 {
 	char *end;
@@ -37,7 +32,7 @@ bool pick_unit_name(char to[static 24], const struct vf_reg *r)
 	end = strstr(to, "_pcr");
 	if (end)
 		*end = '\0';
-	return is_control(r);
+	return vf_is_control(r);
 }
 
 static int find_unit(struct tally_platform *p, const struct sel *s, uint32_t *ret)
@@ -89,16 +84,6 @@ static bool is_code(enum vf_eventset set, uint64_t code)
 	return false;
 }
 
-static const struct vf_event *event_of_code(enum vf_eventset set, uint64_t code)
-{
-	const struct vf_event *v;
-
-	for (uint32_t i = 0; (v = vf_event_at(i)) != NULL; i++)
-		if (v->set == set && v->code == code)
-			return v;
-	return NULL;
-}
-
 static int find_event(struct tally_platform *p, const struct sel *s, enum vf_eventset set, struct vf_pick *ret)
 {
 	static const uint16_t most[] = { [VF_EVENTS_SPARC] = 0xfff,
@@ -121,7 +106,7 @@ static int find_event(struct tally_platform *p, const struct sel *s, enum vf_eve
 			return plat_fail(p, TALLY_EINVAL,
 					 "%s: event=%s: unknown code; 'tally list vfalls%s' shows the %s events",
 					 s->text, name, p->asked, vf_eventset_name[set]);
-		ret->event = event_of_code(set, code);
+		ret->event = vf_event_of_code(set, code);
 	} else {
 		ret->event = vf_event_find(set, name);
 		if (!ret->event)
@@ -135,14 +120,13 @@ static int find_event(struct tally_platform *p, const struct sel *s, enum vf_eve
 static int find_class(struct tally_platform *p, const struct sel *s, struct vf_pick *ret)
 {
 	static const char *const class[] = { NULL, "local", "remote", "c2c" };
-	bool is_miss = ret->ask.event >> 8 == 3 && ret->ask.event & 0x30;
 
 	for (uint8_t i = 1; i < COUNT(class); i++) {
 		if (!sel_flag(s, class[i]))
 			continue;
 		if (ret->ask.class)
 			return plat_fail(p, TALLY_EINVAL, "%s: local, remote and c2c cannot be combined", s->text);
-		if (!is_miss)
+		if (!vf_is_l2_miss(ret->ask.event))
 			return plat_fail(p, TALLY_EINVAL, "%s: key %s applies only to events L2_imiss and L2_dmiss_ld",
 					 s->text, class[i]);
 		ret->ask.class = i;

@@ -20,7 +20,6 @@ enum { PCR_ST = 1, PCR_UT = 2, PCR_HT = 3, PCR_MASK0 = 6, PCR_SL0 = 14, PCR_MASK
 #define MODES (BIT(PCR_ST) | BIT(PCR_UT) | BIT(PCR_HT))
 #define HOLDOV (UINT64_C(3) << 62) /* written as 1: OV0 and OV1 stay what they are */
 #define L2_CR 1u
-#define L2_MISS_SELECT 3u /* select class of the events that PERF_CONFIG narrows */
 
 struct vf_counter {
 	struct sun4v_client *c;
@@ -45,7 +44,7 @@ static bool same_pair(const struct vf_counter *a, const struct vf_counter *b)
 
 static bool is_l2_miss(const struct vf_counter *k)
 {
-	return k->ask.reg == 0 && k->ask.event >> 8 == L2_MISS_SELECT && k->ask.event & 0x30;
+	return k->ask.reg == 0 && vf_is_l2_miss(k->ask.event);
 }
 
 static bool same_node(const struct vf_counter *a, const struct vf_counter *b)
@@ -60,6 +59,7 @@ static bool shares_modes(const struct vf_counter *o, const struct vf_counter *k)
 {
 	return !k->ask.reg && same_pair(o, k);
 }
+
 static bool shares_class(const struct vf_counter *o, const struct vf_counter *k)
 {
 	return is_l2_miss(o) && is_l2_miss(k) && same_node(o, k);
@@ -119,7 +119,7 @@ static int control_get(struct vf_counter *k, uint64_t *pcr, struct err *e)
 	struct hv_transport *l = k->c->transport;
 
 	return k->ask.reg ? vf_get(k->c, k->ask.vcpu, k->ask.reg, pcr, e) :
-			    l->op->asr(l->arg, k->ask.vcpu, 0x10, false, pcr, e);
+			    l->op->asr(l->arg, k->ask.vcpu, ASR_PCR, false, pcr, e);
 }
 
 /* Privileged code writes its own PCR; HT alone goes by hypercall. */
@@ -132,7 +132,7 @@ static int control_set(struct vf_counter *k, uint64_t pcr, struct err *e)
 	pcr |= HOLDOV;
 	if (pcr & BIT(PCR_HT))
 		return vf_set(k->c, k->ask.vcpu, 0, pcr, e);
-	return l->op->asr(l->arg, k->ask.vcpu, 0x10, true, &pcr, e);
+	return l->op->asr(l->arg, k->ask.vcpu, ASR_PCR, true, &pcr, e);
 }
 
 /* Another counter on the node may have set the class already: then what was before it is what was before. */
@@ -202,8 +202,8 @@ static int counter_read_raw(struct vf_counter *k, uint64_t *value, struct err *e
 	const struct vf_reg *r = counter_control(k);
 	uint32_t at = r->cls == VF_MCU_PCR ? k->ask.reg + 1 : k->ask.reg + 1 + k->pic;
 	uint64_t v = 0;
-	int rc =
-		k->ask.reg ? vf_get(k->c, k->ask.vcpu, at, &v, e) : l->op->asr(l->arg, k->ask.vcpu, 0x11, false, &v, e);
+	int rc = k->ask.reg ? vf_get(k->c, k->ask.vcpu, at, &v, e) :
+			      l->op->asr(l->arg, k->ask.vcpu, ASR_PIC, false, &v, e);
 
 	if (rc < 0)
 		return rc;
@@ -228,12 +228,6 @@ int vf_counter_read(struct vf_counter *k, uint64_t *value, struct err *e)
 	return 0;
 }
 
-static bool is_control(uint32_t reg)
-{
-	return reg < VF_REGS &&
-	       (vf_regs[reg].cls == VF_SPARC_PCR || vf_regs[reg].cls == VF_MCU_PCR || vf_regs[reg].cls == VF_ZAM_PCR);
-}
-
 int vf_counter_open(struct vf_counter **ret, struct sun4v_client *c, const struct vf_counter_ask *a, struct err *e)
 {
 	struct vf_counter *k;
@@ -241,7 +235,7 @@ int vf_counter_open(struct vf_counter **ret, struct sun4v_client *c, const struc
 
 	if (a->vcpu >= c->transport->strands)
 		return err_set(e, TALLY_EINVAL, "no such strand: %u", a->vcpu);
-	if (!is_control(a->reg))
+	if (a->reg >= VF_REGS || !vf_is_control(&vf_regs[a->reg]))
 		return err_set(e, TALLY_EINVAL, "register %u selects no event", a->reg);
 	k = mem_alloc(sizeof(*k));
 	if (!k)

@@ -8,6 +8,9 @@
  */
 #include "hv/sun4v_guest_int.h"
 
+#define L2_MISS_SELECT 3u  /* the select field of the events that PERF_CONFIG narrows, */
+#define L2_MISS_MASK 0x30u /* and the bits of their masks: instructions and data */
+
 /* One trap: 0 and o[], or the platform is gone. */
 int sun4v_trap(struct sun4v_client *c, uint32_t vcpu, unsigned trap, uint64_t function, uint64_t o[6], struct err *e)
 {
@@ -177,22 +180,12 @@ int vf_probe(struct sun4v_client *c, uint32_t vcpu, uint32_t reg, struct err *e)
 
 /* ---- a value in words ------------------------------------------------------------------------------ */
 
-static const char *event_name(enum vf_eventset set, uint32_t code)
-{
-	const struct vf_event *v;
-
-	for (uint32_t i = 0; (v = vf_event_at(i)) != NULL; i++)
-		if (v->set == set && v->code == code)
-			return v->name;
-	return NULL;
-}
-
 static void put_event(struct buf *to, const char *key, enum vf_eventset set, uint32_t code)
 {
-	const char *name = event_name(set, code);
+	const struct vf_event *v = vf_event_of_code(set, code);
 
-	if (name)
-		buf_printf(to, "%s=%s ", key, name);
+	if (v)
+		buf_printf(to, "%s=%s ", key, v->name);
 	else
 		buf_printf(to, "%s=0x%x ", key, code);
 }
@@ -204,6 +197,16 @@ enum vf_eventset vf_events_of(const struct vf_reg *r)
 	if (r->cls == VF_MCU_PCR || r->cls == VF_MCU_PIC)
 		return VF_EVENTS_MCU;
 	return r->unit == VF_UNIT_GPD ? VF_EVENTS_GPD : r->unit == VF_UNIT_ASU ? VF_EVENTS_ASU : VF_EVENTS_LPU;
+}
+
+bool vf_is_control(const struct vf_reg *r)
+{
+	return r->cls == VF_SPARC_PCR || r->cls == VF_MCU_PCR || r->cls == VF_ZAM_PCR;
+}
+
+bool vf_is_l2_miss(uint32_t code)
+{
+	return code >> 8 == L2_MISS_SELECT && code & L2_MISS_MASK;
 }
 
 static void pcr_fields(uint64_t v, struct buf *to)

@@ -34,6 +34,10 @@ void vf_fields(const struct vf_reg *r, uint64_t value, struct buf *to);
 
 /* What its unit can count. */
 enum vf_eventset vf_events_of(const struct vf_reg *r);
+/* Whether it is a control register: it selects events. */
+bool vf_is_control(const struct vf_reg *r);
+/* Of a SPARC event's code: whether it counts L2 misses, of which PERF_CONFIG chooses a class. */
+bool vf_is_l2_miss(uint32_t code);
 /* Which code of its events a control register selects for counter 0 or 1 (SPARC: select << 8 | mask). */
 uint32_t vf_selected(const struct vf_reg *control, uint64_t value, uint32_t pic);
 /* The control register of a counter, and which of its two that is; r itself where it is none. */

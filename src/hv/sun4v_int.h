@@ -15,7 +15,6 @@
 #include "hv/sun4v.h"
 
 enum { WORD_MARKER, WORD_CORE, WORD_NIAGARA, WORD_VFALLS, WORD_TEST, WORDS }; /* a group's version */
-enum { ASR_PCR = 0x10, ASR_PIC = 0x11 };
 #define PCR_HT (1u << 3)
 #define PCR_HOLDOV (UINT64_C(3) << 62) /* write as 1: what OV0 and OV1 are, they stay */
 

@@ -35,6 +35,14 @@ const struct vf_event *vf_event_at(uint32_t i)
 	return i < COUNT(events) ? &events[i] : NULL;
 }
 
+const struct vf_event *vf_event_of_code(enum vf_eventset set, uint64_t code)
+{
+	for (uint32_t i = 0; i < COUNT(events); i++)
+		if (events[i].set == set && events[i].code == code)
+			return &events[i];
+	return NULL;
+}
+
 const struct vf_event *vf_event_find(enum vf_eventset set, const char *name)
 {
 	for (uint32_t i = 0; i < COUNT(events); i++)

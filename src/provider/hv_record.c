@@ -86,34 +86,9 @@ uint64_t vf_delta(const struct vf_reg *r, uint64_t now, uint64_t last)
 	}
 }
 
-const struct vf_reg *vf_control(const struct vf_reg *r)
-{
-	switch ((enum vf_class)r->cls) {
-	case VF_MCU_PIC:
-	case VF_ZAM_PIC0:
-		return r - 1;
-	case VF_ZAM_PIC1:
-		return r - 2;
-	default:
-		return r;
-	}
-}
-
-static bool has_set(const struct vf_reg *r, enum vf_eventset *set)
-{
-	if (r->cls == VF_SPARC_PCR)
-		*set = VF_EVENTS_SPARC;
-	else if (r->cls == VF_MCU_PCR)
-		*set = VF_EVENTS_MCU;
-	else
-		*set = r->unit == VF_UNIT_GPD ? VF_EVENTS_GPD : r->unit == VF_UNIT_ASU ? VF_EVENTS_ASU : VF_EVENTS_LPU;
-	return r->cls == VF_SPARC_PCR || r->cls == VF_MCU_PCR || r->cls == VF_ZAM_PCR;
-}
-
 bool vf_selects(const struct vf_reg *r, const char *event, uint32_t *code)
 {
-	enum vf_eventset set;
-	const struct vf_event *e = has_set(r, &set) ? vf_event_find(set, event) : NULL;
+	const struct vf_event *e = vf_is_control(r) ? vf_event_find(vf_events_of(r), event) : NULL;
 
 	if (e)
 		*code = e->code;

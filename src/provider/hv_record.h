@@ -37,8 +37,6 @@ void vf_context_fill(struct vf_context *to, const struct vf_reg *r, uint64_t ns,
 /* What a counting register counted between two values; of an MCU both halves together, of a control register
  * nothing. */
 uint64_t vf_delta(const struct vf_reg *r, uint64_t now, uint64_t last);
-/* The register in whose fields this one's events are selected: itself, or below it. */
-const struct vf_reg *vf_control(const struct vf_reg *r);
 /* Whether a control register can select the event, and its code. */
 bool vf_selects(const struct vf_reg *r, const char *event, uint32_t *code);
 

@@ -495,14 +495,15 @@ static void registers_wrap_at_their_width(void **state)
 {
 	const struct vf_reg *mcu = vf_reg_find("NODE0_MCU0_PIC"), *zam = vf_reg_find("ZAM1_ASU_PIC1"),
 			    *pcr = vf_reg_find("ZAM1_ASU_PCR");
-	uint32_t code;
+	uint32_t code, pic;
 
 	(void)state;
 	assert_int_equal(vf_delta(mcu, 5ull << 32 | 2, 0x7fffffffull << 32 | 0x7ffffffe), 6 + 4);
 	assert_int_equal(vf_delta(zam, 1, zam->mask), 2);
 	assert_int_equal(vf_delta(pcr, 7, 1), 0);
-	assert_ptr_equal(vf_control(zam), pcr);
-	assert_ptr_equal(vf_control(mcu), vf_reg_find("NODE0_MCU0_PCR"));
+	assert_ptr_equal(vf_control_of(zam, &pic), pcr);
+	assert_int_equal(pic, 1);
+	assert_ptr_equal(vf_control_of(mcu, &pic), vf_reg_find("NODE0_MCU0_PCR"));
 	assert_true(vf_selects(pcr, "asu_in_pck", &code) && code == 2);
 	assert_false(vf_selects(pcr, "mem_reads", &code) || vf_selects(zam, "asu_in_pck", &code));
 	assert_true(vf_selects(&vf_regs[0], "TLB_miss", &code));

@@ -202,7 +202,8 @@ static int register_fire(struct sample *s, const struct vf_reg *r, uint64_t ns, 
 {
 	struct prov_reader *reader = s->reader;
 	struct vfalls_last *last = s->last;
-	const struct vf_reg *control = vf_control(r);
+	uint32_t pic;
+	const struct vf_reg *control = vf_control_of(r, &pic);
 	struct vf_context c = { 0 };
 	struct err why = { 0 };
 	uint64_t value = 0;
