@@ -263,6 +263,8 @@ C
   pid=$!
   # it catches SIGTERM, and is not the shell any more, which may catch it before it becomes tally
   until grep -qsx "Name:.tally" /proc/$pid/status && grep -qs "^SigCgt:.*[4567cdef]...$" /proc/$pid/status; do kill -0 $pid; done
+  # late in a second of the clock, so that the second signal comes in the next one
+  until [[ $(</proc/uptime) =~ ^[0-9]+[.][89] ]]; do kill -0 $pid; done
   sent=0
   while kill -TERM $pid 2>/dev/null; do
     sent=$((sent + 1))
