@@ -47,9 +47,7 @@ static void *mem_at(void *arg, uint64_t ra, size_t n)
 {
 	const struct hv_client *c = arg;
 
-	if (!c->memory || ra < c->base || ra - c->base > c->bytes || n > c->bytes - (ra - c->base))
-		return NULL;
-	return c->memory + (ra - c->base);
+	return c->memory && range_holds(c->base, c->bytes, ra, n) ? c->memory + (ra - c->base) : NULL;
 }
 
 static struct hv_mem mem_of(struct hv_client *c)

@@ -33,9 +33,7 @@ static uint64_t image_get_be(const uint8_t *p, unsigned bytes)
 /* NULL: not all of it is memory. */
 static uint8_t *image_memory_at(const struct emu_memory *m, uint64_t to, uint64_t n)
 {
-	if (to < m->base || to - m->base > m->bytes || n > m->bytes - (to - m->base))
-		return NULL;
-	return m->p + (to - m->base);
+	return range_holds(m->base, m->bytes, to, n) ? m->p + (to - m->base) : NULL;
 }
 
 static int not_memory(const struct reader *r, const char *what, uint64_t from, uint64_t n)

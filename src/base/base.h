@@ -33,6 +33,8 @@ void mem_free(void *p);   /* NULL is fine */
 void mem_fail_at(long n); /* tests: the n-th allocation from now fails; 0 = never */
 bool mem_failed(void);    /* tests: whether that allocation was reached */
 long mem_live(void);      /* tests: allocations not yet freed */
+/* Whether n bytes at `at` lie within the `bytes` from `base` on; nothing wraps, whatever they are. */
+bool range_holds(uint64_t base, uint64_t bytes, uint64_t at, uint64_t n);
 
 /* ---- arena: freed at once ---------------------------------------------- */
 struct arena {

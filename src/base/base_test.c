@@ -71,6 +71,35 @@ static void arena_memory_is_zero_aligned_and_apart(void **state)
 	arena_free(&a);
 }
 
+static void a_range_holds_what_is_whole_in_it_and_nothing_wraps(void **state)
+{
+	static const struct {
+		int row;
+		uint64_t base, bytes, at, n;
+		bool holds;
+	} rows[] = {
+		{ __LINE__, 100, 10, 100, 10, true },
+		{ __LINE__, 100, 10, 109, 1, true },
+		{ __LINE__, 100, 10, 110, 0, true },
+		{ __LINE__, 100, 10, 99, 1, false },
+		{ __LINE__, 100, 10, 109, 2, false },
+		{ __LINE__, 100, 10, 110, 1, false },
+		{ __LINE__, 100, 10, 111, 0, false },
+		{ __LINE__, 100, 10, 105, UINT64_MAX, false },
+		{ __LINE__, 100, 10, 105, UINT64_MAX - 104, false },
+		{ __LINE__, UINT64_MAX - 9, 10, UINT64_MAX, 1, true },
+		{ __LINE__, UINT64_MAX - 9, 10, UINT64_MAX, 2, false },
+		{ __LINE__, UINT64_MAX - 9, 10, 0, 1, false },
+		{ __LINE__, 0, 0, 0, 0, true },
+		{ __LINE__, 0, UINT64_MAX, 1, UINT64_MAX, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (range_holds(rows[i].base, rows[i].bytes, rows[i].at, rows[i].n) != rows[i].holds)
+			fail_msg("line %d", rows[i].row);
+}
+
 static void what_drives_a_terminal_is_not_seen(void **state)
 {
 	static const struct {
@@ -537,6 +566,7 @@ int main(void)
 		cmocka_unit_test(options_of_an_older_and_a_newer_caller_are_understood),
 		cmocka_unit_test(results_fill_what_the_caller_has_room_for),
 		cmocka_unit_test(a_note_is_a_whole_line_and_cut_only_when_memory_is_out),
+		cmocka_unit_test(a_range_holds_what_is_whole_in_it_and_nothing_wraps),
 		cmocka_unit_test(what_drives_a_terminal_is_not_seen),
 		cmocka_unit_test(what_drives_a_terminal_is_shown_byte_by_byte),
 		cmocka_unit_test(every_failed_allocation_is_survived),

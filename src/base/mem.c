@@ -87,3 +87,8 @@ void *vec_new(void **v, uint32_t *n, uint32_t *cap, size_t size)
 	}
 	return memset((char *)*v + size * (*n)++, 0, size);
 }
+
+bool range_holds(uint64_t base, uint64_t bytes, uint64_t at, uint64_t n)
+{
+	return at >= base && at - base <= bytes && n <= bytes - (at - base);
+}

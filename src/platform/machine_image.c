@@ -32,7 +32,7 @@ struct guest {
 	struct sun4v_guest *sun4v;
 	struct sun4v_vcpu *vcpu;
 	struct buf console;
-	bool deaf; /* the console was refused: the run ends */
+	bool console_failed; /* nobody takes what the guest says: the run ends */
 	bool ended;
 	uint64_t status;
 	struct err *e;
@@ -43,7 +43,7 @@ struct guest {
 static void guest_flush_console(struct guest *g)
 {
 	if (g->console.n && g->m->console && g->m->console(g->m->arg, g->console.p, g->console.n) < 0)
-		g->deaf = true;
+		g->console_failed = true;
 	buf_clear(&g->console);
 }
 
@@ -70,7 +70,7 @@ static void *mem_at(void *arg, uint64_t ra, size_t n)
 {
 	const struct emu_memory *m = &((struct guest *)arg)->memory;
 
-	return ra < m->base || ra - m->base > m->bytes || n > m->bytes - (ra - m->base) ? NULL : m->p + (ra - m->base);
+	return range_holds(m->base, m->bytes, ra, n) ? m->p + (ra - m->base) : NULL;
 }
 
 static struct hv_mem memory_of(struct guest *g)
@@ -93,7 +93,7 @@ static int give_memory(struct guest *g)
 
 static bool goes_on(const struct guest *g)
 {
-	return !g->ended && !g->deaf;
+	return !g->ended && !g->console_failed;
 }
 
 static bool sun4v_trap(void *arg, unsigned trap, uint64_t r[6])
@@ -183,7 +183,7 @@ static int guest_run(struct guest *g, const struct model_opts *h)
 	if (rc == 0)
 		rc = emu_run(g->emu, g->m->stop, g->e);
 	guest_flush_console(g);
-	if (rc == 0 && g->deaf)
+	if (rc == 0 && g->console_failed)
 		rc = err_set(g->e, TALLY_EIO, "failed to write the guest's output");
 	return rc;
 }

@@ -27,18 +27,16 @@ struct machine {
 
 /* ---- the guest's memory -------------------------------------------------------------------- */
 
-static void *line_memory_at(void *arg, uint64_t ra, size_t n)
+static void *transport_memory_at(void *arg, uint64_t ra, size_t n)
 {
 	struct machine *m = arg;
 
-	if (ra < GUEST_BASE || ra - GUEST_BASE > m->bytes || n > m->bytes - (ra - GUEST_BASE))
-		return NULL;
-	return m->memory + (ra - GUEST_BASE);
+	return range_holds(GUEST_BASE, m->bytes, ra, n) ? m->memory + (ra - GUEST_BASE) : NULL;
 }
 
 static struct hv_mem memory_of(struct machine *m)
 {
-	return (struct hv_mem){ .arg = m, .at = line_memory_at };
+	return (struct hv_mem){ .arg = m, .at = transport_memory_at };
 }
 
 static int give_memory(struct machine *m, size_t bytes, struct err *e)
@@ -77,7 +75,7 @@ static int no_strand(uint32_t vcpu, struct err *e)
 	return err_set(e, TALLY_EINVAL, "no such strand: %u", vcpu);
 }
 
-static int line_sun4v_call(void *arg, uint32_t vcpu, unsigned trap, uint64_t o[6], struct err *e)
+static int transport_sun4v_call(void *arg, uint32_t vcpu, unsigned trap, uint64_t o[6], struct err *e)
 {
 	struct machine *m = arg;
 
@@ -87,7 +85,7 @@ static int line_sun4v_call(void *arg, uint32_t vcpu, unsigned trap, uint64_t o[6
 	return 0;
 }
 
-static int line_asr_access(void *arg, uint32_t vcpu, uint32_t number, bool write, uint64_t *value, struct err *e)
+static int transport_asr_access(void *arg, uint32_t vcpu, uint32_t number, bool write, uint64_t *value, struct err *e)
 {
 	struct machine *m = arg;
 	bool ok;
@@ -106,8 +104,8 @@ static uint64_t tsb_missed(void *arg)
 }
 
 static const struct hv_transport_ops sun4v_ops = {
-	.sun4v = line_sun4v_call,
-	.asr = line_asr_access,
+	.sun4v = transport_sun4v_call,
+	.asr = transport_asr_access,
 	.advance = transport_advance,
 	.now = transport_now,
 	.tsb_missed = tsb_missed,
@@ -141,7 +139,7 @@ static int open_sun4v(struct machine *m, struct hv_transport *l, const struct mo
 
 /* ---- POWER ------------------------------------------------------------------------------------- */
 
-static int line_papr_call(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
+static int transport_papr_call(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e)
 {
 	struct machine *m = arg;
 	struct hv_mem mem = memory_of(m);
@@ -152,7 +150,7 @@ static int line_papr_call(void *arg, uint32_t vcpu, uint64_t r[3], struct err *e
 }
 
 static const struct hv_transport_ops papr_ops = {
-	.papr = line_papr_call,
+	.papr = transport_papr_call,
 	.advance = transport_advance,
 	.now = transport_now,
 	.close = close_machine,
