@@ -1,5 +1,8 @@
 /*
  * text.c: small questions about words: a number, a pattern, the nearest name.
+ *
+ * The nearest name is the one that takes the fewest letters to be written instead; a third of the word's letters at
+ * most. A word of three letters or more that begins a name means that name, and of several the shortest.
  */
 #include <ctype.h>
 #include <stdarg.h>
@@ -63,9 +66,9 @@ int64_t text_time_unit(const char *name)
 /* Matches c against the set at p (just after '['); *end is set past the ']', or to NULL when there is none. */
 static bool set_has(const char *p, char c, const char **end)
 {
-	bool not = *p == '!', in = false, first = true;
+	bool negated = *p == '!', in = false, first = true;
 
-	p += not ;
+	p += negated;
 	for (; *p && (*p != ']' || first); p++, first = false) {
 		if (p[1] == '-' && p[2] && p[2] != ']') {
 			in |= c >= p[0] && c <= p[2];
@@ -75,7 +78,7 @@ static bool set_has(const char *p, char c, const char **end)
 		}
 	}
 	*end = *p ? p + 1 : NULL;
-	return in != not ;
+	return in != negated;
 }
 
 /* One pattern element against one character: where the pattern goes on, or NULL. */
