@@ -4,9 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "facts/event.h"
-
-#define ROWS(a) (sizeof(a) / sizeof((a)[0]))
 
 static const struct event events[] = {
 #define ALIAS(name, of) { #name, NULL, of, EVENT_HW, true, 0, 0, 0, "another name of " of },
@@ -41,12 +40,12 @@ static const struct event_preset presets[] = {
 
 const struct event *event_at(uint32_t i)
 {
-	return i < ROWS(events) ? &events[i] : NULL;
+	return i < COUNT(events) ? &events[i] : NULL;
 }
 
 const struct event *event_find(const char *name)
 {
-	for (size_t i = 0; i < ROWS(events); i++)
+	for (size_t i = 0; i < COUNT(events); i++)
 		if (!strcmp(events[i].name, name))
 			return &events[i];
 	return NULL;
@@ -71,7 +70,7 @@ bool event_is_clock(uint32_t type, uint64_t config)
 
 const struct event_preset *event_preset_at(uint32_t i)
 {
-	return i < ROWS(presets) ? &presets[i] : NULL;
+	return i < COUNT(presets) ? &presets[i] : NULL;
 }
 
 const struct event_pmu *event_pmu_of(const char *name)
@@ -83,6 +82,7 @@ const struct event_pmu *event_pmu_of(const char *name)
 	};
 	uint32_t i = 0;
 
+	/* the last row's prefix is empty: it begins each name */
 	while (strncmp(name, rows[i].prefix, strlen(rows[i].prefix)))
 		i++;
 	return &rows[i];

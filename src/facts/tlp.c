@@ -4,9 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "facts/tlp.h"
-
-#define ROWS(a) (sizeof(a) / sizeof((a)[0]))
 
 static const struct tlp_type types[] = {
 #define TYPE(name, fmt, type, mask, cls, layout, data, text) \
@@ -50,7 +49,7 @@ const struct tlp_field tlp_fields[] = {
 };
 #undef RECORD
 #undef FIELD
-const unsigned tlp_nfields = ROWS(tlp_fields);
+const unsigned tlp_nfields = COUNT(tlp_fields);
 
 const struct tlp_type *tlp_type_of(unsigned fmt, unsigned type)
 {
@@ -60,7 +59,7 @@ const struct tlp_type *tlp_type_of(unsigned fmt, unsigned type)
 
 const struct tlp_type *tlp_type_at(unsigned i)
 {
-	return i < ROWS(types) ? &types[i] : NULL;
+	return i < COUNT(types) ? &types[i] : NULL;
 }
 
 unsigned tlp_type_index(const struct tlp_type *t)
@@ -70,7 +69,7 @@ unsigned tlp_type_index(const struct tlp_type *t)
 
 const char *tlp_msg_name(unsigned code)
 {
-	for (size_t i = 0; i < ROWS(messages); i++)
+	for (size_t i = 0; i < COUNT(messages); i++)
 		if (messages[i].code == code)
 			return messages[i].name;
 	return NULL;
@@ -81,10 +80,10 @@ const char *tlp_msg_route(unsigned route)
 	static const char *const names[] = {
 		"to RC", "by address", "by ID", "broadcast", "local", "gathered",
 	};
-	return route < ROWS(names) ? names[route] : "reserved";
+	return route < COUNT(names) ? names[route] : "reserved";
 }
 
 const char *tlp_status_name(unsigned status)
 {
-	return status < ROWS(statuses) ? statuses[status].name : NULL;
+	return status < COUNT(statuses) ? statuses[status].name : NULL;
 }
