@@ -2,7 +2,7 @@
  * definition.c: inline, translator and provider definitions, and xlate.
  *
  * Definitions are parsed whole and stored unchanged; xlate.c gives them their meaning, and defined.c that of the probes
- * of a provider.
+ * of a provider. The ';' that ends a definition stays the token: a probe description may follow it.
  */
 #include "dlang/decl_int.h"
 #include "dlang/parse_int.h"
@@ -36,12 +36,6 @@ static const struct d_type *definition_nameless_type(struct parser *ps)
 	return NULL;
 }
 
-/* The ';' that ends a definition stays the token: a probe description may follow it. */
-static int definition_end(struct parser *ps)
-{
-	return expect_semicolon(ps);
-}
-
 /* inline TYPE NAME = EXPRESSION ; the name may have a tuple: inline string s[int k] = ... */
 static int inline_definition(struct parser *ps)
 {
@@ -64,7 +58,7 @@ static int inline_definition(struct parser *ps)
 			      d->name);
 	if (d->type->kind == TY_ASSOC)
 		d->type = d->type->to;
-	int rc = definition_end(ps);
+	int rc = expect_semicolon(ps);
 	return rc < 0 ? rc : inline_define(ps->u, d);
 }
 
@@ -97,7 +91,7 @@ static int translator_definition(struct parser *ps)
 	while (rc == 0 && !at(ps, T_RBRACE))
 		rc = translator_member(ps, &end);
 	t->line = ps->tok.line;
-	if (rc < 0 || (rc = expect(ps, T_RBRACE)) < 0 || (rc = definition_end(ps)) < 0)
+	if (rc < 0 || (rc = expect(ps, T_RBRACE)) < 0 || (rc = expect_semicolon(ps)) < 0)
 		return rc;
 	return translator_define(ps->u, t);
 }
@@ -157,7 +151,7 @@ static int provider_definition(struct parser *ps)
 		rc = provider_probe(ps, prov, again);
 	if (rc == 0)
 		rc = lex_next(ps);
-	return rc < 0 ? rc : definition_end(ps);
+	return rc < 0 ? rc : expect_semicolon(ps);
 }
 
 int parse_definition(struct parser *ps)

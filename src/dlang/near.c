@@ -12,7 +12,7 @@
 #include "dlang/type_int.h"
 
 struct names {
-	const char *v[256];
+	const char *v[256]; /* of more than these the others are not suggested */
 	size_t n;
 };
 
