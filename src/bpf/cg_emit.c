@@ -1,5 +1,9 @@
 /*
  * cg_emit.c: the functions with which the generator writes instructions, labels and addresses.
+ *
+ * After a failure nothing more is written and each of them returns, so the generator looks at `failed` and `too_large`
+ * once, at the end. A jump names a label; cg_patch() writes how far it is when all labels have their place. The kernel
+ * makes several instructions of some, so a jump that fits here may be too far there: distances are those of the kernel.
  */
 #include <stdio.h>
 #include <string.h>
@@ -262,19 +266,19 @@ void cg_zero(struct cg *g, struct cg_at at, uint32_t n)
 /* Up to this many bytes word by word; beyond, a helper's call is cheaper. */
 #define COPY_WORDS_MOST 64u
 
-void cg_copy(struct cg *g, ir_obj o, uint32_t O, ir_obj p, uint32_t P, uint32_t n)
+void cg_copy(struct cg *g, ir_obj dst, uint32_t dst_off, ir_obj src, uint32_t src_off, uint32_t n)
 {
 	struct cg_at to, from;
 
 	if (n > COPY_WORDS_MOST) {
-		cg_addr(g, R1, o, O);
+		cg_addr(g, R1, dst, dst_off);
 		cg_imm(g, R2, n);
-		cg_addr(g, R3, p, P);
+		cg_addr(g, R3, src, src_off);
 		cg_ins(g, I_CALL(probe_read_kernel));
 		return;
 	}
-	to = cg_obj(g, o, O, R4);
-	from = cg_obj(g, p, P, R5);
+	to = cg_obj(g, dst, dst_off, R4);
+	from = cg_obj(g, src, src_off, R5);
 	for (uint32_t i = 0; i < n; i += 8) {
 		cg_ins(g, I_LOAD(DW, R3, from.base, from.off + (int32_t)i));
 		cg_ins(g, I_STORE(DW, to.base, to.off + (int32_t)i, R3));

@@ -149,7 +149,7 @@ struct cg_at cg_obj(struct cg *g, ir_obj o, uint32_t off, uint8_t tmp); /* base 
 void cg_addr(struct cg *g, uint8_t reg, ir_obj o, uint32_t off);
 void cg_lea(struct cg *g, uint8_t reg, uint8_t base, int32_t off);
 void cg_zero(struct cg *g, struct cg_at at, uint32_t n);
-void cg_copy(struct cg *g, ir_obj o, uint32_t O, ir_obj p, uint32_t P, uint32_t n);
+void cg_copy(struct cg *g, ir_obj dst, uint32_t dst_off, ir_obj src, uint32_t src_off, uint32_t n);
 void cg_bytes(struct cg *g, struct cg_at at, const void *p, size_t n, uint32_t room); /* constant bytes, padded */
 void cg_forget(struct cg *g, uint8_t reg);       /* the verifier no longer knows reg; R5 changes */
 void cg_count(struct cg *g, uint32_t drops_off); /* one more in this program's img_drops; R0 to R5 change */
