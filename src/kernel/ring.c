@@ -73,7 +73,7 @@ static void fill_start(struct run_rings *r, uint32_t *index, int *fd)
 	/* A child without SIGCHLD: what our caller waits for is not our business. */
 	r->filler = (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
 	if (r->filler == 0) {
-		/* Ends the hold of the filler on what is not its own: a pipe to the next program, above all. */
+		/* The filler closes all but the rings: a pipe to the next program must not stay open with it. */
 		if (lowest > 0)
 			syscall(SYS_close_range, 0u, (unsigned)lowest - 1, 0u);
 		syscall(SYS_close_range, (unsigned)highest + 1, ~0u, 0u);
