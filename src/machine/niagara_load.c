@@ -14,9 +14,8 @@
 enum { CODE = 0, PAGES_64K = 1, PAGES_4M = 2, PAGES_256M = 3 }; /* of an address: the page size */
 
 struct load {
-	const char *name;
+	struct niagara_load row;
 	uint32_t strands;
-	const char *text;
 	load_next *next;
 };
 
@@ -157,25 +156,19 @@ static void next_mixed(struct niagara *n, struct worker *w, struct niagara_ref *
 }
 
 static const struct load loads[] = {
-#define NIAGARA_LOAD(name, strands, text) { #name, strands, text, next_##name },
+#define NIAGARA_LOAD(name, strands, text) { { #name, text }, strands, next_##name },
 #include "machine/niagara_load.def"
 #undef NIAGARA_LOAD
 };
 
 const struct niagara_load *niagara_load_at(uint32_t i)
 {
-	static const struct niagara_load rows[] = {
-#define NIAGARA_LOAD(name, strands, text) { #name, text },
-#include "machine/niagara_load.def"
-#undef NIAGARA_LOAD
-	};
-
-	return i < COUNT(rows) ? &rows[i] : NULL;
+	return i < COUNT(loads) ? &loads[i].row : NULL;
 }
 
 static const struct load *load_find(const char *name, struct err *e)
 {
-	int i = text_pick("load", name, TEXT_NAMES_OF(loads, name), e);
+	int i = text_pick("load", name, TEXT_NAMES_OF(loads, row.name), e);
 
 	return i < 0 ? NULL : &loads[i];
 }
