@@ -1,9 +1,9 @@
 /*
  * platform.c: the handle of a platform, its words, its PTT devices.
  *
- * Opening a handle reads what is written and asks no hardware, but for a socket, where somebody must
- * answer.  Devices, and transports to hypervisors, are opened when a call first needs them: `local` is the default
- * also of calls that don't.
+ * Opening a handle parses its options and asks no hardware, but for a socket, where somebody must answer.  Devices, and
+ * transports to hypervisors, are opened when a call first needs them: `local` is the default also of calls that need
+ * none.
  *
  * An embedded model is new with each handle and ends with it; so what is set on it
  * is of use within the handle alone, and `set` says so.
