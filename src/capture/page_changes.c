@@ -88,7 +88,7 @@ static struct an_cell page_cell_value(bool about, uint8_t bound, double v)
 							.at_least = bound == PTT_BOUND_LEAST });
 }
 
-/* roles: of findings. */
+/* roles: the changes are findings, which may have a role. */
 static void changes_table(struct an_page *p, const struct ptt_page_in *in, bool roles, const struct ptt_change *change,
 			  uint32_t n)
 {

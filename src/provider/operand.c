@@ -166,7 +166,7 @@ static bool operand_aarch64(const char *s, struct bpf_operand *o)
 		if (!operand_aarch64_register(&s, &o->reg))
 			return false;
 		if (operand_take(&s, ',')) {
-			(void)operand_take(&s, ' ');
+			s += strspn(s, " ");
 			(void)operand_take(&s, '#');
 			if (*s == 'x' || *s == 'w') {
 				o->kind = OPERAND_MEM_INDEX;

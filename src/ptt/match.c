@@ -43,6 +43,7 @@
 
 #define MOST_DEFAULT 65536u
 #define MOST_LIMIT (1u << 24)
+
 int ptt_match_open(struct ptt_match **ret, uint32_t most_outstanding)
 {
 	uint32_t most = most_outstanding ? most_outstanding : MOST_DEFAULT, bits = 4;

@@ -40,7 +40,7 @@ static struct hv_source *source_of(const struct tally_trace *t)
 
 /* ---- samples ------------------------------------------------------------------------------------------ */
 
-/* The provider's reading failed, or what took it: that has words of its own. */
+/* Either the provider could not read, and e says why; or who took the sample failed, and has told the trace why. */
 static int sample_failed(struct tally_trace *t, const struct sample *s, int rc, const struct err *e)
 {
 	return !e->code ? rc :
