@@ -27,7 +27,7 @@
 #define SONAME "libmicrohttpd.so.12"
 LIBRARY_NOTE("http", "tally serve", "recommended", SONAME);
 
-#define BACKLOG 4096 /* a connection that finds the line full is tried again by its kernel, later and later */
+#define BACKLOG 4096 /* a connection that finds the queue full is tried again by its kernel, later and later */
 #define CONNECTION_BYTES (16u << 10)
 #define SILENCE_S 10u
 #define REQUEST_NS UINT64_C(30000000000)
@@ -123,20 +123,21 @@ static int http_socket_open(struct http *h, const char *address, struct err *e)
 {
 	union http_socket at = { 0 };
 	socklen_t n = sizeof(at);
-	int rc = 0, why;
+	bool listens = true;
+	int why;
 
 	if (h->serve->o.listen_fd) {
 		h->listener = fcntl(h->serve->o.listen_fd, F_DUPFD_CLOEXEC, 3);
 		address = "the socket that was handed over";
 	} else {
-		rc = http_parse_address(address, &at, e);
-		if (rc == 0)
-			rc = http_listen(&at, &h->listener);
+		int rc = http_parse_address(address, &at, e);
+
+		if (rc < 0)
+			return rc;
+		listens = http_listen(&at, &h->listener) == 0;
 	}
 	why = errno;
-	if (rc < -1)
-		return rc;
-	if (rc < 0 || h->listener < 0 || getsockname(h->listener, &at.any, &n) < 0 ||
+	if (!listens || h->listener < 0 || getsockname(h->listener, &at.any, &n) < 0 ||
 	    fcntl(h->listener, F_SETFL, O_NONBLOCK) < 0)
 		return err_set(e,
 			       why == EADDRINUSE ? TALLY_EBUSY :
