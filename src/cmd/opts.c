@@ -88,14 +88,13 @@ static const char *opts_nearest_name(const struct opts *o, const char *word, siz
 	return near;
 }
 
-/* "--vew=x": nothing has that name; or several begin with it. */
+/* "--vew=x": no long option has that name, or several begin so. */
 static void bad_long(const struct cmd_ctx *cx, const struct opts *o, const char *word)
 {
 	const size_t n = strcspn(word + 2, "=");
 	const char *near = opts_nearest_name(o, word + 2, n);
 	struct buf begun = { 0 };
 
-	/* The long options that begin as `word` does, n characters of it; "" when there is none. */
 	for (size_t i = 0; i < o->n; i++)
 		if (o->opt[i].name && !strncmp(o->opt[i].name, word + 2, n))
 			buf_printf(&begun, "%s--%s", begun.n ? ", " : "", o->opt[i].name);

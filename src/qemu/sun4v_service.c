@@ -86,8 +86,9 @@ static void mmustat_flush(struct sun4v_service *s, struct cpu *c)
 	}
 }
 
-/* After MMUSTAT_CONF: which buffer it is now is for the service to say. Of ours it has the other one, or none. */
-static void look_again(struct cpu *c, uint64_t status)
+/* After MMUSTAT_CONF, which the service answered by `status`: it says which of the guest's buffers is in use now. Where
+ * it accepted one, that is our other one. */
+static void mmustat_follow(struct cpu *c, uint64_t status)
 {
 	uint64_t o[6] = { [5] = SUN4V_MMUSTAT_INFO };
 
@@ -153,7 +154,7 @@ bool sun4v_service_call(struct sun4v_service *s, unsigned vcpu, unsigned trap, u
 	s->calling = c;
 	(void)sun4v_call(c->vcpu, trap, o);
 	if (trap == HV_FAST_TRAP && in[5] == SUN4V_MMUSTAT_CONF)
-		look_again(c, o[0]);
+		mmustat_follow(c, o[0]);
 	if (s->has_log)
 		write_log(s, vcpu, trap, in, o);
 	return true;
