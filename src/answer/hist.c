@@ -4,7 +4,7 @@
  * The three differ in two things only: which buckets exist, and what stands in front of the bar.  So there is one
  * printer and a row per kind.  A histogram shows its first to its last bucket that is not empty, and one empty bucket
  * more on each side.  Weights may be negative (quantize(x, -1)), so bars grow to the right from the margin, to the left
- * from the other one, or both ways from the middle.  A bar is the share of its count in all, or (zoom) in the largest. 
+ * from the other one, or both ways from the middle.  A bar is the share of its count in all, or (zoom) in the largest.
  * Bars are of the counts as they are; only the number behind them is normalized.
  */
 #include <stdio.h>

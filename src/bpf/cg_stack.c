@@ -9,7 +9,7 @@
  * function.  Then it asks for the stack without these.
  *
  * The table has the addresses where such functions begin and end, in order.  An address is inside if the number of
- * those that are not above it is odd.  The search is without branches, or the verifier would visit each of its paths. 
+ * those that are not above it is odd.  The search is without branches, or the verifier would visit each of its paths.
  * As the same addresses come again and again, the last that was found of each frame is compared first.
  *
  * A stack that is a key is kept with those frames, under an id that says so (STACK_ID_DISPATCH), and who shows it

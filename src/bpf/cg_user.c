@@ -15,7 +15,7 @@
  * their own are one program. Where all places of a clause have an argument in the same place, which one place always
  * has, the program reads it there.
  *
- * The kernel may take the CPU away from such a program and give it to another process, which comes to a place itself. 
+ * The kernel may take the CPU away from such a program and give it to another process, which comes to a place itself.
  * So aggregations are added to atomically (cg_agg.c), and scratch memory is divided: each CPU has USERS parts, which
  * programs take and give back.  A word for each holds the thread that has it, by which the parts of a program that is
  * several find it again.  A firing that finds none free is counted as a drop; it takes USERS programs on one CPU, each

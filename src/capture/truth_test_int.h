@@ -3,7 +3,7 @@
  *
  * A trace is made packet by packet, and each packet knows its transaction, its requester and whether it is the same
  * packet at another port.  Three endpoints read, write, signal, send messages and use atomics, a host reads what nobody
- * sees answered, and now and then something fails.  What the direction of the trace can't show is not recorded. 
+ * sees answered, and now and then something fails.  What the direction of the trace can't show is not recorded.
  * Nothing of it comes from the code that is tested: headers are written as PCI Express r5.0, 2.2 draws them.
  */
 #ifndef TALLY_CAPTURE_TRUTH_TEST_INT_H

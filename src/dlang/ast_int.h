@@ -160,7 +160,7 @@ enum n_kind {
 
 /* N_BIN.  Arithmetic: a, b and the node have one INT type (the usual arithmetic conversions of D are done); or a and
  * the node are PTR and b is a 64-bit INT already multiplied by the size of the pointee; or (ADD) a and the node are
- * STRING, and b is a 64-bit INT. DIV, MOD, SHR, and the order comparisons go by a's type: is_signed, PTR is unsigned. 
+ * STRING, and b is a 64-bit INT. DIV, MOD, SHR, and the order comparisons go by a's type: is_signed, PTR is unsigned.
  * SHL, SHR: b is any INT.  A result of less than 8 bytes must be extended again after ADD ... Comparisons: a and b have
  * one INT type, or are both PTR, or are both TY_STRING (of any bounds); node is int.  LAND, LOR: a and b are any
  * scalars, evaluated left to right and only as far as needed; LXOR evaluates both; node is int. */

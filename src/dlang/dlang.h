@@ -258,7 +258,7 @@ struct d_action {
 };
 
 /* A record: u32 epid, u32 cpu, u64 time at which it was handed over (ns of the monotonic clock; 0: by -x temporal=no),
- * of a clause that speculates the number of the speculation that it belongs to (8 bytes, 0: to none), then the slots. 
+ * of a clause that speculates the number of the speculation that it belongs to (8 bytes, 0: to none), then the slots.
  * A faulting clause hands over an error record instead: the same header with epid | D_EPID_ERROR, then u32 fault (enum
  * ir_fault, and above D_FAULT_BITS the number of the instruction), u32 line of D, u64 value. */
 #define D_RECORD_HDR 16

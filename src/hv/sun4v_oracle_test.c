@@ -1,7 +1,7 @@
 /*
  * sun4v_oracle_test.c: what the genuine OpenSPARC T1 hypervisor was seen to answer, call by call.
  *
- * The rows were observed on a debug build of it in an emulator, with a guest whose memory is 2 GB at 0x80000000. 
+ * The rows were observed on a debug build of it in an emulator, with a guest whose memory is 2 GB at 0x80000000.
  * Profile `opensparc` gives the same in all of %o0 to %o5; profile `spec` differs in the rows that say so, and in no
  * other.
  */

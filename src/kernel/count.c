@@ -10,7 +10,7 @@
  * is enabled.  A task's event finds out only when its task runs.  (perf_event_open(2))
  *
  * With a CPU that goes offline the kernel takes its events away for good, and keeps what they came to.  So a descriptor
- * lives as long as its CPU stays online; when that comes back another one is opened, and the slot is the sum of both. 
+ * lives as long as its CPU stays online; when that comes back another one is opened, and the slot is the sum of both.
  * One that was away for so short that nobody saw it shows in a reading: less time was enabled than has passed.
  */
 #include <ctype.h>

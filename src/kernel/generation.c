@@ -25,7 +25,7 @@
  * a generation.  So are those of pages that are mapped to be written and executed, and where mremap() moves any of
  * these to.
  *
- * mremap() changes exec_vm only where it moves code over other code, and which pages are moved only user space knows. 
+ * mremap() changes exec_vm only where it moves code over other code, and which pages are moved only user space knows.
  * Its arguments are told, also when the move fails later, and one to a given place begins a generation.  Where the
  * place is not among them, the kernel chose it, and nobody says which.
  *

@@ -8,7 +8,7 @@
  * program knows where it is.
  *
  * Only that process is meant, or every process that maps the file, where the program itself tells whom it means. Else
- * its fork starts without the breakpoints, since the kernel takes them out of an address space that nobody asked for. 
+ * its fork starts without the breakpoints, since the kernel takes them out of an address space that nobody asked for.
  * A place may have a semaphore: a 16-bit word of the process which the kernel raises while the place is armed.
  *
  * Programs of returns are attached first and detached last: whoever is seen to enter is seen to return.
