@@ -12,10 +12,13 @@
 #include "kernel/kernel.h"
 
 #define SLICE_NS UINT64_C(1000000)
-#define PASS_NS UINT64_C(100000000)  /* of the wall, that a pass takes at most */
+#define EVERY_NS UINT64_C(1000000000)
+#define PASS_NS (EVERY_NS / 10)      /* of the wall, that a pass takes at most */
 #define VIEW_NS UINT64_C(1000000000) /* of the platform's time, that a view is over at least */
 
-struct watch {
+/* A watch of what tally_stat() counts. */
+struct stat_watch {
+	struct watch base; /* first */
 	struct tally_platform *p;
 	struct stat_all all;
 	watch_take *take;
@@ -48,7 +51,7 @@ static const char *watch_words(struct an_rows *t, uint32_t c, const struct an_ce
 
 static void watch_record(struct an_emit *e, struct an_rows *t, const struct an_cell *row)
 {
-	struct watch *w = e->arg;
+	struct stat_watch *w = e->arg;
 	struct watch_figure f = { .unit = "" };
 
 	for (uint32_t c = 0; c < t->ncols && f.nlabels < WATCH_LABELS; c++)
@@ -76,22 +79,103 @@ static const struct an_ops watch_ops = {
 
 static int watch_take_count(void *arg, const struct watch_figure *f)
 {
-	struct watch *w = arg;
+	struct stat_watch *w = arg;
 
 	return w->take && f->family ? w->take(w->arg, f) : 0;
 }
+
+static struct stat_watch *stat_watch_of(struct watch *w)
+{
+	return (struct stat_watch *)w;
+}
+
+static void stat_watch_close(struct watch *base)
+{
+	struct stat_watch *w = stat_watch_of(base);
+
+	stat_all_close(&w->all);
+	tally_platform_close(w->p);
+	mem_free(w);
+}
+
+static const char *stat_watch_error(const struct watch *base)
+{
+	const struct stat_watch *w = (const struct stat_watch *)base;
+
+	return w->p ? tally_platform_error(w->p) : "";
+}
+
+static int stat_watch_pass(struct watch *base)
+{
+	struct stat_watch *w = stat_watch_of(base);
+	struct stat_all *a = &w->all;
+	struct hv_transport *l = a->run->transport;
+	const uint64_t began = k_now_ns();
+	int rc = plat_enter(w->p);
+
+	if (rc >= 0 && a->cpu)
+		rc = stat_cpu_wait(a->cpu, 0);
+	while (rc >= 0 && l && l->op->advance && a->wall + a->passed + SLICE_NS <= began &&
+	       k_now_ns() - began < PASS_NS && !(a->o.stop && *a->o.stop)) {
+		rc = hv_pass(l, SLICE_NS, a->o.stop);
+		a->passed += SLICE_NS;
+	}
+	return rc;
+}
+
+static bool stat_watch_is_due(const struct watch *base)
+{
+	const struct stat_watch *w = (const struct stat_watch *)base;
+	const struct stat_run *s = w->all.run;
+
+	return !s->view || hv_now(s->transport) - s->now >= VIEW_NS;
+}
+
+static int stat_watch_read(struct watch *base, watch_take *take, void *arg)
+{
+	struct stat_watch *w = stat_watch_of(base);
+	int rc = plat_enter(w->p);
+
+	w->take = take;
+	w->arg = arg;
+	w->rc = w->all.table.rc = 0;
+	if (rc >= 0)
+		rc = stat_all_read(&w->all);
+	if (rc >= 0)
+		rc = stat_all_show(&w->all, STAT_ONLY);
+	w->take = NULL;
+	return rc < 0 ? rc : w->rc < 0 ? w->rc : w->all.table.rc;
+}
+
+static double stat_watch_seconds(const struct watch *base)
+{
+	const struct stat_watch *w = (const struct stat_watch *)base;
+	const struct stat_all *a = &w->all;
+
+	return a->run->transport ? stat_seconds(a->run) : (double)cpu_since(a->cpu) / 1e9;
+}
+
+static const struct watch_ops stat_watch_ops = {
+	.close = stat_watch_close,
+	.error = stat_watch_error,
+	.pass = stat_watch_pass,
+	.is_due = stat_watch_is_due,
+	.read = stat_watch_read,
+	.seconds = stat_watch_seconds,
+};
 
 int watch_open(struct watch **ret, const struct watch_opts *o)
 {
 	const struct tally_platform_opts po = {
 		.size = sizeof(po), .on = o->on, .note = o->note, .arg = o->arg, .stop = o->stop
 	};
-	struct watch *w = mem_alloc(sizeof(*w));
+	struct stat_watch *w = mem_alloc(sizeof(*w));
 	int rc;
 
-	*ret = w;
+	*ret = w ? &w->base : NULL;
 	if (!w)
 		return -TALLY_ENOMEM;
+	w->base = (struct watch){ &stat_watch_ops, EVERY_NS };
 	w->all.table.take = watch_take_count;
 	w->all.table.arg = w;
 	rc = tally_platform_open(&w->p, &po);
@@ -115,64 +199,4 @@ int watch_open(struct watch **ret, const struct watch_opts *o)
 	if (rc >= 0 && w->all.cpu)
 		stat_cpu_reasons(w->all.cpu);
 	return rc;
-}
-
-void watch_close(struct watch *w)
-{
-	if (!w)
-		return;
-	stat_all_close(&w->all);
-	tally_platform_close(w->p);
-	mem_free(w);
-}
-
-const char *watch_error(const struct watch *w)
-{
-	return w->p ? tally_platform_error(w->p) : "";
-}
-
-int watch_pass(struct watch *w)
-{
-	struct stat_all *a = &w->all;
-	struct hv_transport *l = a->run->transport;
-	const uint64_t began = k_now_ns();
-	int rc = plat_enter(w->p);
-
-	if (rc >= 0 && a->cpu)
-		rc = stat_cpu_wait(a->cpu, 0);
-	while (rc >= 0 && l && l->op->advance && a->wall + a->passed + SLICE_NS <= began &&
-	       k_now_ns() - began < PASS_NS && !(a->o.stop && *a->o.stop)) {
-		rc = hv_pass(l, SLICE_NS, a->o.stop);
-		a->passed += SLICE_NS;
-	}
-	return rc;
-}
-
-bool watch_is_due(const struct watch *w)
-{
-	const struct stat_run *s = w->all.run;
-
-	return !s->view || hv_now(s->transport) - s->now >= VIEW_NS;
-}
-
-int watch_read(struct watch *w, watch_take *take, void *arg)
-{
-	int rc = plat_enter(w->p);
-
-	w->take = take;
-	w->arg = arg;
-	w->rc = w->all.table.rc = 0;
-	if (rc >= 0)
-		rc = stat_all_read(&w->all);
-	if (rc >= 0)
-		rc = stat_all_show(&w->all, STAT_ONLY);
-	w->take = NULL;
-	return rc < 0 ? rc : w->rc < 0 ? w->rc : w->all.table.rc;
-}
-
-double watch_seconds(const struct watch *w)
-{
-	const struct stat_all *a = &w->all;
-
-	return a->run->transport ? stat_seconds(a->run) : (double)cpu_since(a->cpu) / 1e9;
 }

@@ -1,8 +1,9 @@
 /*
  * watch.h: counters of one platform that somebody looks at from time to time.
  *
- *	watch_open     what tally_stat() counts, but nothing is shown; it counts from here on
- *	watch_pass     time goes on: once a second
+ *	watch_open     what tally_stat() counts, but nothing is shown; it counts from here on.  Others count what they
+ *	               do, and are opened elsewhere (capture/watch.h); all that follows holds for them too
+ *	watch_pass     time goes on: as often as every_ns says
  *	watch_read     what there is now, a figure at a time
  *	watch_close
  *
@@ -23,6 +24,13 @@
 struct watch_label {
 	const char *name, *value;
 };
+/* Values by size: bucket i has those up to last[i], the one behind them what is above. */
+struct watch_buckets {
+	const int64_t *last;
+	const uint64_t *bucket; /* nlast + 1 */
+	uint32_t nlast;
+	uint64_t n, sum; /* of all values */
+};
 struct watch_figure {
 	/* what it is wherever it is counted: "gpci_entitled_capped", "vfalls_mem_reads", "cpc_page-faults:u" */
 	const char *family;
@@ -30,13 +38,26 @@ struct watch_figure {
 	const char *unit; /* "cycles", "ns", "ratio", or "" */
 	bool grows;       /* it only grows */
 	struct an_cell value;
+	const struct watch_buckets *buckets;    /* a histogram, and value is only known or none; NULL */
 	struct watch_label label[WATCH_LABELS]; /* whose it is: "partition", "3" */
 	uint32_t nlabels;
 };
 /* What it gets lives until it returns; a value that is none is not known now. A negative return ends the reading. */
 typedef int watch_take(void *arg, const struct watch_figure *f);
 
-struct watch;
+/* What whoever counts is to the calls below; the first member of his own struct. */
+struct watch {
+	const struct watch_ops *ops;
+	uint64_t every_ns; /* by the clock: so often time is to go on */
+};
+struct watch_ops {
+	void (*close)(struct watch *w);
+	const char *(*error)(const struct watch *w);
+	int (*pass)(struct watch *w);
+	bool (*is_due)(const struct watch *w);
+	int (*read)(struct watch *w, watch_take *take, void *arg);
+	double (*seconds)(const struct watch *w);
+};
 struct watch_opts {
 	const char *on;                                     /* as --on has it; NULL: this machine */
 	const char *events;                                 /* or */
@@ -44,16 +65,38 @@ struct watch_opts {
 	int (*note)(void *arg, const char *text, size_t n); /* what is said beside figures, whole lines */
 	void *arg;                                          /* for note */
 	const volatile int *stop;                           /* NULL */
+	bool is_sealed; /* rights are given up once it is open: nothing can be opened anew */
 };
 /* Errors: as tally_platform_open() and tally_stat(). *ret is made also then, for its words; NULL: memory is out. */
 int watch_open(struct watch **ret, const struct watch_opts *o);
-void watch_close(struct watch *w); /* NULL is fine */
-const char *watch_error(const struct watch *w);
+/* NULL is fine */
+static inline void watch_close(struct watch *w)
+{
+	if (w)
+		w->ops->close(w);
+}
+static inline const char *watch_error(const struct watch *w)
+{
+	return w->ops->error(w);
+}
 /* Negative: the platform is gone, or its counters are. */
-int watch_pass(struct watch *w);
+static inline int watch_pass(struct watch *w)
+{
+	return w->ops->pass(w);
+}
 /* Whether a reading tells something new; not before a view's second is over: then the figures of the last one stand. */
-bool watch_is_due(const struct watch *w);
-int watch_read(struct watch *w, watch_take *take, void *arg);
-double watch_seconds(const struct watch *w); /* of the platform's own time, since the start */
+static inline bool watch_is_due(const struct watch *w)
+{
+	return w->ops->is_due(w);
+}
+static inline int watch_read(struct watch *w, watch_take *take, void *arg)
+{
+	return w->ops->read(w, take, arg);
+}
+/* Of the platform's own time, since the start. */
+static inline double watch_seconds(const struct watch *w)
+{
+	return w->ops->seconds(w);
+}
 
 #endif

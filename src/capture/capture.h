@@ -14,6 +14,8 @@
  *	trace.c   one trace of a device, while a command runs (trace_int.h)
  *	record.c  of that a file
  *	tune*.c   of many the best setting (tune_int.h)
+ *	meter.c   packets, counted for as long as they come (meter_int.h)
+ *	watch.c   of a device that, for a service (watch.h)
  */
 #ifndef TALLY_CAPTURE_CAPTURE_H
 #define TALLY_CAPTURE_CAPTURE_H

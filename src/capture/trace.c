@@ -31,9 +31,8 @@
 struct run {
 	struct tally_platform *p;
 	struct plat_trace *t;
-	const struct ptt_pmu *pmu;
-	struct ptt_ask ask;
-	size_t ring, record_bytes;
+	struct plat_traced of;
+	size_t record_bytes;
 	struct k_child child;
 	bool has_child, ended; /* it has */
 	uint64_t start_ns;     /* by the wall */
@@ -55,31 +54,29 @@ static int fail_as(struct run *r, int rc, const struct err *e)
 
 /* ---- before ------------------------------------------------------------------------------- */
 
-static int trace_check_options(struct run *r)
+int plat_trace_check(struct tally_platform *p, const char *event, const char *ring, struct plat_traced *ret)
 {
-	struct tally_platform *p = r->p;
 	struct buf warning = { 0 };
 	const struct ptt_pmu *pmu;
 	uint32_t n, device;
 	int rc = plat_ptt_list(p, &pmu, &n);
 
 	if (rc >= 0)
-		rc = ptt_ask_parse(&r->ask, r->t->event, pmu, n, p->profile, &p->err);
+		rc = ptt_ask_parse(&ret->ask, event, pmu, n, p->profile, &p->err);
 	if (rc >= 0)
-		rc = plat_ptt_device(p, r->ask.device, strlen(r->ask.device), &device);
+		rc = plat_ptt_device(p, ret->ask.device, strlen(ret->ask.device), &device);
 	if (rc >= 0)
 		rc = plat_ptt_list(p, &pmu, &n);
 	if (rc < 0)
 		return rc;
-	r->pmu = &pmu[device];
-	rc = ptt_ask_check(&r->ask, r->pmu, p->profile, &p->err, &warning);
+	ret->pmu = &pmu[device];
+	rc = ptt_ask_check(&ret->ask, ret->pmu, p->profile, &p->err, &warning);
 	if (rc >= 0 && warning.n)
 		plat_note(p, "%s", warning.p);
 	buf_free(&warning);
 	if (rc >= 0)
-		rc = ptt_ring_parse(r->t->ring, p->profile, &r->ring, &p->err);
-	r->ask.config = ptt_ask_config(&r->ask);
-	r->record_bytes = r->ask.format ? 32 : 16;
+		rc = ptt_ring_parse(ring, p->profile, &ret->ring, &p->err);
+	ret->ask.config = ptt_ask_config(&ret->ask);
 	return rc;
 }
 
@@ -93,7 +90,7 @@ static int trace_start_device(struct run *r)
 		r->has_child = rc >= 0;
 	}
 	if (rc >= 0)
-		rc = r->p->ptt.op->start(r->p->ptt.arg, r->pmu, &r->ask, r->ring, &e);
+		rc = r->p->ptt.op->start(r->p->ptt.arg, r->of.pmu, &r->of.ask, r->of.ring, &e);
 	return rc < 0 ? fail_as(r, rc, &e) : 0;
 }
 
@@ -320,8 +317,9 @@ static void end_child(struct run *r, int rc)
 int plat_trace(struct tally_platform *p, struct plat_trace *t)
 {
 	struct run r = { .p = p, .t = t };
-	int rc = trace_check_options(&r);
+	int rc = plat_trace_check(p, t->event, t->ring, &r.of);
 
+	r.record_bytes = r.of.ask.format ? 32 : 16;
 	t->bytes = t->records = t->lost = t->ns = 0;
 	t->status = 0;
 	t->stopped = t->ended_command = false;
@@ -329,7 +327,7 @@ int plat_trace(struct tally_platform *p, struct plat_trace *t)
 		return rc;
 	rc = trace_start_device(&r);
 	if (rc >= 0) {
-		if (t->started && (rc = t->started(t->arg, r.pmu, &r.ask)) < 0)
+		if (t->started && (rc = t->started(t->arg, r.of.pmu, &r.of.ask)) < 0)
 			rc = plat_fail(p, (enum tally_err) - rc, "%s", tally_strerror(rc));
 		if (rc >= 0)
 			rc = trace_go(&r);

@@ -1,10 +1,20 @@
 /*
- * trace_int.h: one trace of a PTT device, for those who keep it (record.c) and those who judge by it (tune.c).
+ * trace_int.h: one trace of a PTT device, for those who keep it (record.c), who judge by it (tune.c), and who count what
+ * comes (watch.c).
  */
 #ifndef TALLY_CAPTURE_TRACE_INT_H
 #define TALLY_CAPTURE_TRACE_INT_H
 
 #include "platform/platform.h"
+
+/* What is to be traced. */
+struct plat_traced {
+	const struct ptt_pmu *pmu; /* as plat_ptt_list() gave it: until that is called again */
+	struct ptt_ask ask;
+	size_t ring; /* bytes */
+};
+/* Of an event as perf writes it, and a ring ("16M"; NULL: the usual one). Errors as tally_record(), words are p's. */
+int plat_trace_check(struct tally_platform *p, const char *event, const char *ring, struct plat_traced *ret);
 
 /* A trace, and where its bytes go. */
 struct plat_trace {
@@ -31,5 +41,11 @@ struct plat_trace {
 /* Runs until the command has ended (or *stop, or the duration), and hands over all that was committed, in every case.
  * Errors as tally_record(); the words are p's. */
 int plat_trace(struct tally_platform *p, struct plat_trace *t);
+
+/* watch.c: counts a device's packets. p, whose open may have failed, is the watch's from here on, and closed with it,
+ * or at once when *ret is NULL: memory is out. */
+struct watch;
+struct watch_opts;
+int capture_watch_begin(struct watch **ret, struct tally_platform *p, const struct watch_opts *o);
 
 #endif

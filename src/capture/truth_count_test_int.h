@@ -80,7 +80,7 @@ struct truth {
 
 /* Whether whole turns of time may be missing between two records; and whether ticks from the first record are a lower
  * bound. */
-static bool tells_too_little(const struct world *w)
+static inline bool tells_too_little(const struct world *w)
 {
 	return !w->wide;
 }
@@ -95,7 +95,7 @@ static bool is_longer(const struct truth *t, uint32_t device)
 {
 	return has_gaps(t, device) || !t->w[device].wide || t->w[device].delta;
 }
-static bool any_is_longer(const struct truth *t)
+static inline bool any_is_longer(const struct truth *t)
 {
 	for (uint32_t d = 0; d < t->ndevices; d++)
 		if (is_longer(t, d))

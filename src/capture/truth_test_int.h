@@ -310,7 +310,7 @@ static void encode(const struct world *w, struct event *e, uint32_t time)
 }
 
 /* The device's records in commits: cut anywhere, and with the gaps left out. */
-static int record(struct world *w, struct ptt_writer *out, uint32_t device)
+static inline int record(struct world *w, struct ptt_writer *out, uint32_t device)
 {
 	size_t size = w->wide ? 32 : 16, from = 0, n = 0;
 	static uint8_t bytes[EVENTS * 32];
