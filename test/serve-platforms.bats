@@ -75,6 +75,61 @@ P
   same_as_stat power --view=partitions power,seed=2 --view=cec power,seed=3 --view=processors power,seed=4 --view=links
 }
 
+# Serves the packets of a model's device until there are some, and records as much of the same load: page, t.data.
+same_packets() { # LOAD EVENT
+  serve --on "kunpeng,load=$1" -e "$2"
+  for _ in $(seq 100000); do
+    metrics >page
+    ! grep -q '^tally_ptt_packets_total{' page || break
+  done
+  ends_with 0 "$server" kill "$server"
+  server=
+  ms=$(sed -n 's/^tally_platform_seconds_total{.*} //p' page | awk '{ printf "%d", $1 * 1000 + 0.5 }')
+  "$TALLY" record --on "kunpeng,load=$1" -e "$2" --duration "$ms" -m 4M -o t.data 2>/dev/null
+  rm -f t.data.old
+}
+
+# The truth is counted apart: lib/ptt_count_truth.py.
+@test "packets, bytes, latencies and losses of a PTT device are those of the packets that it recorded" {
+  needs_http
+  needs_python
+  for load in nvme contended; do
+    same_packets $load hisi_ptt0_2/filter=00:10.0,type=p+np+cpl,direction=2/
+    "$TALLY" dump --json t.data 2>/dev/null >packets
+    python3 "$BATS_TEST_DIRNAME/lib/ptt_count_truth.py" page packets
+  done
+}
+
+@test "packets of a PTT device are those that D counts of the same records" {
+  needs_http
+  same_packets full hisi_ptt0_2/filter=00:10.0,type=7,direction=3/
+  n=$(awk '/^tally_ptt_packets_total{/ { n += $2 } END { print n }' page)
+  "$TALLY" trace --on ./t.data -q -n 'ptt:::tlp { n++; } ptt:::tlp /n <= $1/ { @[args[0]->requester_text, args[0]->name] = count(); }
+    ptt:::transaction /n <= $1/ { @ticks = sum(args[1]->latency); } END { printa("%s %s %@d\n", @); printa("ticks %@d\n", @ticks); }' "$n" 2>/dev/null | sort >d
+  {
+    sed -nE 's/^tally_ptt_packets_total\{.*requester="(.*)",type="(.*)"\} /\1 \2 /p' page
+    awk '/^tally_ptt_latency_ticks_sum/ { n += $2 } END { print "ticks", n + 0 }' page
+  } | sort >served
+  [ "$(wc -l <served)" -gt 4 ]
+  diff served <(grep . d)
+}
+
+@test "a PTT device stands beside other events of its platform, and promtool takes its metrics" {
+  needs_http
+  command -v promtool >/dev/null || skip "no promtool"
+  serve --on kunpeng,load=full -e hisi_ptt0_0/filter=00:08.0,type=np,direction=1/,page-faults,hisi_ptt0_2/filter=00:10.0,type=7,direction=2/ \
+    -x maxseries=5
+  for _ in $(seq 100000); do
+    metrics >page
+    ! grep -q '^tally_ptt_packets_total{.*other="true"' page || break
+  done
+  promtool check metrics <page
+  [ "$(grep -c '^tally_ptt_packets_total{platform="kunpeng,load=full/hisi_ptt0_2"' page)" -eq 6 ]
+  grep -qx 'tally_up{platform="kunpeng,load=full/hisi_ptt0_0"} 1' page
+  grep -q '^tally_cpc_page_faults_total{platform="kunpeng,load=full"}' page
+  grep -qE '^tally_series_folded\{platform="kunpeng,load=full/hisi_ptt0_2",metric="tally_ptt_packets"\} [1-9]' page
+}
+
 @test "promtool takes what a service of platforms says: each has a help text and a unit" {
   needs_http
   command -v promtool >/dev/null || skip "no promtool"

@@ -670,7 +670,7 @@ until_stored() { # QUERY NUMBER
   command -v promtool >/dev/null || skip "no promtool"
   [ -x /usr/bin/python3 ] || skip "no python3"
   known_program
-  serve -s known.d --on power -e gpci/entitled/
+  serve -s known.d --on power -e gpci/entitled/ --on kunpeng -e hisi_ptt0_2/filter=0x80001,type=7/
   metrics >page
   /usr/bin/python3 - "$BATS_TEST_DIRNAME/../examples/prometheus" <<'P'
 import json, re, sys

@@ -169,7 +169,8 @@ static const struct opt options[] = {
 	{ 0, "on", "WHERE",
 	  "a platform whose counters are served, as 'tally stat' has it; more than one --on is possible",
 	  OPT_STEP(take_on) },
-	{ 'e', "event", "EVENT", "events to count, of the --on before it, or else of this machine's CPUs",
+	{ 'e', "event", "EVENT",
+	  "events to count, of the --on before it, or else of this machine's CPUs; or one of a PTT device",
 	  OPT_STEP(take_event) },
 	{ 0, "view", "VIEW", "in place of events: a view of a POWER machine, as 'tally stat' has it",
 	  OPT_STEP(take_view) },
@@ -204,11 +205,12 @@ const struct opts *cmd_serve_opts(void)
 			"aggregations as metrics for Prometheus (text 0.0.4 and OpenMetrics 1.0.0), /status says how the programs\n"
 			"fare, /folded and /debug/pprof/profile have stacks. SIGHUP reads the files again; programs that did not\n"
 			"change count on. Only files that nobody but root and this user may write are taken.\n"
-			"With --on and -e it counts what 'tally stat' counts, and serves that as metrics, too.\n",
+			"With --on and -e it counts what 'tally stat' counts, and packets of PTT devices, and serves that as metrics, too.\n",
 		.outro =
 			"\nExamples:\n"
 			"  tally serve --check -s examples/faults-served.d\n"
 			"  tally serve --check --on power -e gpci/entitled/\n"
+			"  tally serve --check --on kunpeng -e hisi_ptt0_2/filter=0x80001,type=7/\n"
 			"  timeout --preserve-status 2 tally serve -s examples/faults-served.d\n"
 			"\nExit status: 0 ended by a signal, or all programs compile; 1 it failed, or a program does not compile; 2 invalid options; 3 not supported; 4 not permitted.\n",
 		.opt = options,

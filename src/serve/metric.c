@@ -138,6 +138,17 @@ static int metric_set_help(struct metric *m, const struct tally_aggregation *a)
 	return m->help ? 0 : -TALLY_ENOMEM;
 }
 
+/* Of a histogram; there is at least one bucket but the last. */
+static int metric_set_buckets(struct metric *m, const int64_t *last, uint32_t n)
+{
+	m->last = mem_alloc(n * sizeof(*m->last));
+	if (!m->last)
+		return -TALLY_ENOMEM;
+	memcpy(m->last, last, n * sizeof(*m->last));
+	m->nlast = m->first = n;
+	return 0;
+}
+
 int metric_open(struct metric *m, const char *program, const struct tally_aggregation *a, uint32_t most, struct err *e)
 {
 	int rc = 0;
@@ -155,14 +166,8 @@ int metric_open(struct metric *m, const char *program, const struct tally_aggreg
 		}
 	m->owner = "program";
 	m->most = most;
-	if (a->nlast) {
-		m->last = mem_alloc(a->nlast * sizeof(*m->last));
-		rc = m->last ? 0 : -TALLY_ENOMEM;
-		if (m->last)
-			memcpy(m->last, a->last, a->nlast * sizeof(*m->last));
-		m->nlast = a->nlast;
-		m->first = a->nlast;
-	}
+	if (a->nlast)
+		rc = metric_set_buckets(m, a->last, a->nlast);
 	rc = rc < 0 ? rc : metric_set_name(m, program, a->name);
 	rc = rc < 0 ? rc : metric_set_labels(m, a);
 	rc = rc < 0 ? rc : metric_set_help(m, a);
@@ -189,8 +194,10 @@ int metric_open_figure(struct metric *m, const struct watch_figure *f, uint32_t 
 	m->owner = "platform";
 	m->most = most;
 	m->real = metric_is_real(f);
-	m->type = f->grows ? METRIC_COUNTER : METRIC_GAUGE;
+	m->type = f->buckets ? METRIC_HISTOGRAM : f->grows ? METRIC_COUNTER : METRIC_GAUGE;
 	m->fold = f->grows && !m->real ? FOLD_ADD : FOLD_NONE;
+	if (f->buckets && metric_set_buckets(m, f->buckets->last, f->buckets->nlast) < 0)
+		return -TALLY_ENOMEM;
 	buf_printf(&name, "%s%s", f->family, is_ns ? "_ns" : is_ratio ? "_ratio" : "");
 	buf_printf(&help, *f->unit && !is_ns && !is_ratio ? "%s (%s)" : "%s", f->text, f->unit);
 	m->label = mem_alloc((f->nlabels + 1) * sizeof(*m->label));
@@ -517,11 +524,20 @@ int metric_add(struct metric *m, const struct metric_reading *r, const char *pro
 int metric_add_figure(struct metric *m, const struct metric_reading *r, const char *platform,
 		      const struct watch_figure *f)
 {
-	const struct tally_row row = { .value = m->real ? 0 : (int64_t)f->value.u };
+	struct tally_row row = { .value = m->real ? 0 : (int64_t)f->value.u };
+	const struct watch_buckets *h = f->buckets;
+	struct tally_bucket bucket[BUCKETS_MOST];
 	const struct metric_series *s;
 
 	if (f->value.none)
 		return 0;
+	if (h) {
+		row = (struct tally_row){ .bucket = bucket, .sum = (int64_t)h->sum, .count = (int64_t)h->n };
+		for (uint32_t b = 0; b <= h->nlast && b < BUCKETS_MOST; b++)
+			if (h->bucket[b])
+				bucket[row.nbuckets++] = (struct tally_bucket){ b < h->nlast ? h->last[b] : INT64_MAX,
+										(int64_t)h->bucket[b] };
+	}
 	buf_clear(&m->labels);
 	format_label(&m->labels, m->owner, platform, strlen(platform));
 	for (uint32_t i = 0; i < f->nlabels; i++) {

@@ -336,8 +336,11 @@ static void every_failed_allocation_is_survived(void **state)
 	}
 }
 
-static void figures_are_counters_and_gauges_with_their_own_labels(void **state)
+static void figures_are_counters_gauges_and_histograms_with_their_own_labels(void **state)
 {
+	static const int64_t last[] = { 0, 1, 3 };
+	static const uint64_t bucket[] = { 0, 2, 0, 5 };
+	static const struct watch_buckets buckets = { .last = last, .bucket = bucket, .nlast = 3, .n = 7, .sum = 99 };
 	static const struct {
 		struct watch_figure f;
 		const char *name, *help, *samples;
@@ -364,6 +367,20 @@ static void figures_are_counters_and_gauges_with_their_own_labels(void **state)
 		  "tally_cec_pool_ratio",
 		  "share",
 		  "tally_cec_pool_ratio{platform=\"a\\\"b\"} 0.25\n" },
+		{ { .family = "ptt_latency_ticks",
+		    .text = "time",
+		    .unit = "ticks",
+		    .grows = true,
+		    .buckets = &buckets,
+		    .label = { { "type", "MRd64" } },
+		    .nlabels = 1 },
+		  "tally_ptt_latency_ticks",
+		  "time (ticks)",
+		  "tally_ptt_latency_ticks_bucket{platform=\"a\\\"b\",type=\"MRd64\",le=\"1.0\"} 2\n"
+		  "tally_ptt_latency_ticks_bucket{platform=\"a\\\"b\",type=\"MRd64\",le=\"3.0\"} 2\n"
+		  "tally_ptt_latency_ticks_bucket{platform=\"a\\\"b\",type=\"MRd64\",le=\"+Inf\"} 7\n"
+		  "tally_ptt_latency_ticks_count{platform=\"a\\\"b\",type=\"MRd64\"} 7\n"
+		  "tally_ptt_latency_ticks_sum{platform=\"a\\\"b\",type=\"MRd64\"} 99\n" },
 	};
 
 	(void)state;
@@ -399,7 +416,7 @@ int main(void)
 		cmocka_unit_test(a_day_of_keys_that_come_and_go_costs_what_an_hour_does),
 		cmocka_unit_test(buckets_are_cumulative_and_the_same_in_each_series),
 		cmocka_unit_test(a_histogram_of_negative_values_has_no_sum),
-		cmocka_unit_test(figures_are_counters_and_gauges_with_their_own_labels),
+		cmocka_unit_test(figures_are_counters_gauges_and_histograms_with_their_own_labels),
 		cmocka_unit_test(every_failed_allocation_is_survived),
 	};
 

@@ -1,6 +1,6 @@
 /*
  * platform.c: one platform of the service, whose counters are metrics: this machine, a model, a machine behind a
- * socket.
+ * socket; or one PTT device of such a platform, whose packets are.
  *
  * To the rest of the service it is a program: it has a name, runs or has failed, and has metrics.  Which those are,
  * its figures say: each family that comes becomes a metric when it first comes.
@@ -10,24 +10,28 @@
  */
 #include <string.h>
 
+#include "capture/watch.h"
 #include "serve/serve_int.h"
 
-#define PASS_EVERY_NS UINT64_C(1000000000)
-
-int platform_open(struct tally_serve *s, const char *on, const char *events, const char *view, struct program **ret)
+int platform_open(struct tally_serve *s, const char *on, const char *device, const char *events, const char *view,
+		  struct program **ret)
 {
 	struct program *p = mem_alloc(sizeof(*p));
+	struct buf name = { 0 };
 
 	if (!p)
 		return -TALLY_ENOMEM;
+	buf_printf(&name, "%s%s%s", on, device ? "/" : "", device ? device : "");
 	*p = (struct program){ .serve = s,
 			       .state = PROGRAM_FAILED,
 			       .is_platform = true,
+			       .is_capture = device != NULL,
 			       .stays = true,
 			       .path = mem_strdup(on),
-			       .name = mem_strdup(on),
+			       .name = name.failed ? NULL : mem_strdup(name.p),
 			       .events = events ? mem_strdup(events) : NULL,
 			       .view = view ? mem_strdup(view) : NULL };
+	buf_free(&name);
 	if (!p->path || !p->name || (events && !p->events) || (view && !p->view)) {
 		program_close(p);
 		return -TALLY_ENOMEM;
@@ -129,7 +133,13 @@ int platform_load(struct program *p)
 {
 	const struct tally_serve *s = p->serve;
 	const struct watch_opts o = {
-		.on = p->path, .events = p->events, .view = p->view, .note = platform_note, .arg = p, .stop = s->o.stop
+		.on = p->path,
+		.events = p->events,
+		.view = p->view,
+		.note = platform_note,
+		.arg = p,
+		.stop = s->o.stop,
+		.is_sealed = s->o.flags & TALLY_SERVE_DROP,
 	};
 	const struct metric_reading r = { FORMAT_TEXT, s->o.clock(s->o.arg) };
 	int rc;
@@ -139,7 +149,7 @@ int platform_load(struct program *p)
 	p->why = (struct err){ 0 };
 	if (s->dropped)
 		return err_set(&p->why, TALLY_EPERM, "the capabilities to count there were given up (--drop)");
-	rc = watch_open(&p->watch, &o);
+	rc = p->is_capture ? capture_watch_open(&p->watch, &o) : watch_open(&p->watch, &o);
 	if (rc < 0)
 		return platform_fail(p, rc);
 	p->state = PROGRAM_RUNS;
@@ -147,12 +157,20 @@ int platform_load(struct program *p)
 	return platform_take_all(p, &r);
 }
 
+uint64_t platform_wait_ns(const struct program *p, uint64_t now)
+{
+	const uint64_t every = p->watch->every_ns;
+
+	return now >= p->passed_ns && now - p->passed_ns < every ? every - (now - p->passed_ns) :
+								   0; /* it may go back */
+}
+
 void platform_work(struct program *p)
 {
 	const uint64_t now = p->serve->o.clock(p->serve->o.arg);
 	int rc;
 
-	if (now >= p->passed_ns && now - p->passed_ns < PASS_EVERY_NS) /* the clock may be set back */
+	if (platform_wait_ns(p, now))
 		return;
 	p->passed_ns = now;
 	rc = watch_pass(p->watch);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "capture/watch.h"
 #include "serve/archive_int.h"
 #include "serve/live_int.h"
 #include "serve/push_int.h"
@@ -159,18 +160,55 @@ int tally_serve_program(struct tally_serve *s, const char *path)
 	return serve_take_program(s, path, false);
 }
 
-int tally_serve_platform(struct tally_serve *s, const char *on, const char *events, const char *view)
+static int serve_take_platform(struct tally_serve *s, const char *on, const char *device, const char *events,
+			       const char *view)
 {
 	struct program *p;
 
+	return platform_open(s, on, device, events, view, &p) < 0 ? err_oom(&s->err) : serve_add_program(s, p);
+}
+
+/* Events of PTT devices are platforms of their own; `rest` gets the others. */
+static int serve_take_captures(struct tally_serve *s, const char *on, const char *events, struct buf *rest)
+{
+	const char *at;
+	size_t n, device;
+	int rc = 0;
+
+	while (rc >= 0 && (at = capture_watch_find(events, &n, &device)) != NULL) {
+		struct buf event = { 0 }, name = { 0 };
+
+		buf_put(&event, at, n);
+		buf_put(&name, at, device);
+		rc = event.failed || name.failed ? err_oom(&s->err) : serve_take_platform(s, on, name.p, event.p, NULL);
+		buf_free(&event);
+		buf_free(&name);
+		buf_put(rest, events, (size_t)(at - events));
+		events = at + n + (at[n] == ',');
+	}
+	buf_puts(rest, events);
+	if (rest->n && rest->p[rest->n - 1] == ',')
+		rest->p[--rest->n] = '\0';
+	return rest->failed ? err_oom(&s->err) : rc;
+}
+
+int tally_serve_platform(struct tally_serve *s, const char *on, const char *events, const char *view)
+{
+	struct buf rest = { 0 };
+	int rc = 0;
+
 	serve_enter(s);
+	on = on ? on : "local";
 	if (!events == !view)
-		return err_set(&s->err, TALLY_EINVAL, "%s: %s", on ? on : "local",
+		return err_set(&s->err, TALLY_EINVAL, "%s: %s", on,
 			       events ? "events and a view cannot be combined" :
 					"nothing to count: no event and no view");
-	if (platform_open(s, on ? on : "local", events, view, &p) < 0)
-		return err_oom(&s->err);
-	return serve_add_program(s, p);
+	if (events)
+		rc = serve_take_captures(s, on, events, &rest);
+	if (rc >= 0 && (view || rest.n))
+		rc = serve_take_platform(s, on, NULL, rest.n ? rest.p : NULL, view);
+	buf_free(&rest);
+	return rc;
 }
 
 static int serve_take_name(void *arg, const char *name)
@@ -584,6 +622,12 @@ static int serve_turn(struct tally_serve *s, struct pollfd *fds)
 
 		fds[n++] = (struct pollfd){ .fd = p->state == PROGRAM_RUNS && p->trace ? tally_trace_fd(p->trace) : -1,
 					    .events = POLLIN };
+	}
+	for (uint32_t i = 0; i < s->nprograms; i++) {
+		const struct program *p = s->program[i];
+		const uint64_t wait = p->watch ? platform_wait_ns(p, now_ns) / 1000000 + 1 : TURN_MS;
+
+		timeout = wait < (uint64_t)timeout ? (int)wait : timeout;
 	}
 	due[COUNT(due) - 2] = push_wait_ms(s->push);
 	due[COUNT(due) - 1] = http_wait_ms(s->http); /* last: what was resumed is due at once */

@@ -109,7 +109,7 @@ struct program {
 	bool of_directory, stays; /* stays: found again by a reload */
 	struct tally_serve *serve;
 	/* of a platform, whose path and name are what --on said */
-	bool is_platform;
+	bool is_platform, is_capture; /* is_capture: of one of its PTT devices, which stands behind its name */
 	char *events, *view;
 	struct watch *watch; /* NULL: it failed */
 	struct map family;   /* watch_figure.family -> its place in metric + 1 */
@@ -133,11 +133,14 @@ int program_firings_lost(const struct program *p,
 const char *program_state_text(const struct program *p); /* "running" */
 
 /* ---- platform.c ------------------------------------------------------------------ */
-int platform_open(struct tally_serve *s, const char *on, const char *events, const char *view, struct program **ret);
+/* device: a PTT device, of which `events` is an event; NULL. */
+int platform_open(struct tally_serve *s, const char *on, const char *device, const char *events, const char *view,
+		  struct program **ret);
 void platform_close(struct program *p);
 /* Begins to count, unless it does; negative with p->why. */
 int platform_load(struct program *p);
 void platform_work(struct program *p);
+uint64_t platform_wait_ns(const struct program *p, uint64_t now); /* until that has something to do; it runs */
 int platform_read(struct program *p, const struct metric_reading *r);
 
 /* ---- serve.c ---------------------------------------------------------------------- */
