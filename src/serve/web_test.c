@@ -1,0 +1,126 @@
+/* web_test.c: a file of TLS and users is read as YAML 1.2 has it, or refused with its line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "serve/web_int.h"
+
+#define TLS "tls_server_config:\n"
+#define USERS "basic_auth_users:\n"
+
+static void scalars_are_what_yaml_makes_of_them(void **state)
+{
+	static const struct {
+		const char *written, *read;
+	} scalars[] = {
+		{ "a.crt", "a.crt" },
+		{ "a.crt \t", "a.crt" },
+		{ "a.crt\r", "a.crt" },
+		{ "a.crt # a remark", "a.crt" },
+		{ "a.crt\t# a remark", "a.crt" },
+		{ "a#1.crt", "a#1.crt" },
+		{ "a#1.crt #2", "a#1.crt" },
+		{ "a b.crt", "a b.crt" },
+		{ "   a.crt", "a.crt" },
+		{ "b", "b" },
+		{ "\"a # b.crt\"", "a # b.crt" },
+		{ "'a.crt' # a remark", "a.crt" },
+		{ "'a\"b'", "a\"b" },
+		{ "C:a.crt", "C:a.crt" }, /* no blank behind that colon */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(scalars); i++) {
+		struct web w = { 0 };
+		struct err e = { 0 };
+		char text[256];
+
+		snprintf(text, sizeof(text), TLS "  cert_file: %s\n  key_file: k\n", scalars[i].written);
+		if (web_parse(&w, text, strlen(text), &e))
+			fail_msg("%s: %s", scalars[i].written, e.text);
+		assert_string_equal(w.cert_file, scalars[i].read);
+		assert_string_equal(w.key_file, "k");
+		web_close(&w);
+	}
+	assert_int_equal(mem_live(), 0);
+}
+
+static void what_is_no_such_file_is_refused_with_its_line(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} files[] = {
+		{ TLS "  cert_file: 'a\n", "line 2: no key with a value in one line (expected KEY: VALUE)" },
+		{ TLS "  cert_file: 'a'b\n", "line 2: no key with a value in one line (expected KEY: VALUE)" },
+		{ TLS "  cert_file: \"a\\\"\n", "line 2: no key with a value in one line (expected KEY: VALUE)" },
+		{ TLS "  cert_file: # nothing\n", "line 2: no key with a value in one line (expected KEY: VALUE)" },
+		{ TLS "  cert_file:\n", "line 2: no key with a value in one line (expected KEY: VALUE)" },
+		{ TLS "  cert_file: [a]\n", "line 2: no key with a value in one line (expected KEY: VALUE)" },
+		{ TLS "\n  # a remark\n  cert_file:a\n", "line 4: no blank behind the colon" },
+		{ TLS "\tcert_file: a\n", "line 2: a tab or a zero byte (YAML indents with blanks)" },
+		{ TLS "  cert_file\n", "line 2: no colon (expected KEY: VALUE)" },
+		{ TLS "  cert_file: a\n  cert_file: b\n", "line 3: the file is given twice" },
+		{ TLS "  cert_file: a\n", "tls_server_config has no key_file" },
+		{ TLS "  key_file: a\n", "tls_server_config has no cert_file" },
+		{ TLS "  min_version: TLS13\n",
+		  "line 2: unknown key of tls_server_config (expected cert_file or key_file)" },
+		{ TLS USERS TLS, "line 3: the section is there twice" },
+		{ "tls_server: \n", "line 1: unknown section (expected tls_server_config: or basic_auth_users:)" },
+		{ "tls_server_config: a\n", "line 1: a section's keys stand in lines of their own" },
+		{ "---\n  cert_file: a\n",
+		  "line 2: it belongs to no section (expected tls_server_config: or basic_auth_users:)" },
+		{ USERS "  a: $1$x$y\n  a: $1$x$z\n", "line 3: the user is there twice" },
+		{ USERS "  a: secret", "line 2: no hash of a password (expected $2y$..., as htpasswd -nB makes it)" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(files); i++) {
+		struct web w = { 0 };
+		struct err e = { 0 };
+
+		assert_int_equal(web_parse(&w, files[i].text, strlen(files[i].text), &e), -TALLY_EINVAL);
+		assert_string_equal(e.text, files[i].why);
+		web_close(&w);
+	}
+	assert_int_equal(mem_live(), 0);
+}
+
+static void sections_come_in_any_order_and_users_in_theirs(void **state)
+{
+	static const char text[] =
+		"---\n# all of it\n" USERS "  alice: '$2y$05$a'\n  \"bob b\": $2y$05$b # not long\n\n"
+		"tls_server_config: # both files\r\n  key_file: k\r\n  cert_file: c";
+	struct web w = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(web_parse(&w, text, sizeof(text) - 1, &e), 0);
+	assert_string_equal(w.cert_file, "c");
+	assert_string_equal(w.key_file, "k");
+	assert_int_equal(w.nusers, 2);
+	assert_string_equal(w.user[0].name, "alice");
+	assert_string_equal(w.user[0].hash, "$2y$05$a");
+	assert_string_equal(w.user[1].name, "bob b");
+	assert_string_equal(w.user[1].hash, "$2y$05$b");
+	web_close(&w);
+	assert_int_equal(web_parse(&w, "", 0, &e), 0);
+	assert_null(w.cert_file);
+	web_close(&w);
+	assert_int_equal(mem_live(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(scalars_are_what_yaml_makes_of_them),
+		cmocka_unit_test(what_is_no_such_file_is_refused_with_its_line),
+		cmocka_unit_test(sections_come_in_any_order_and_users_in_theirs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
