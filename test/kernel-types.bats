@@ -71,6 +71,18 @@ setup() {
   done
 }
 
+@test "without cap_syslog a symbol that is there needs that right, and one that is not there is told as missing" {
+  [ "$(id -u)" -eq 0 ] || skip "only root can leave a capability out"
+  command -v setpriv >/dev/null || skip "no setpriv"
+  without() { run setpriv --bounding-set=-syslog --inh-caps=-syslog "$TALLY" trace -qn "BEGIN { trace((long)&$1); exit(0); }"; }
+  without '`schedule'
+  [ "$status" -eq 0 ] || has "the kernel hides its addresses"
+  without '`vfs_raed'
+  [ "$status" -eq 1 ]
+  has 'did you mean `vfs_read?'
+  run ! grep -q cap_syslog <<<"$output"
+}
+
 @test "in the vm a kernel's symbol is refused when the program is compiled" {
   run "$TALLY" trace --on=vm -qn 'BEGIN { trace(`max_pfn); }'
   [ "$status" -eq 1 ]

@@ -163,6 +163,21 @@ patterns 1"
   refused 'pid$target:a.out:step:entry' 'a stripped file has only those that other files call'
 }
 
+@test "a process that may not be looked at is refused with the true reason, also to a root without cap_sys_ptrace" {
+  needs_uprobes
+  [ "$(id -u)" -eq 0 ] || skip "only root can leave a capability out"
+  command -v setpriv >/dev/null || skip "no setpriv"
+  without() { run setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace "$TALLY" trace -n "pid$1:a.out::entry { @ = count(); }"; [ "$status" -eq 1 ]; }
+  sleep 1000 3>&- & root=$!
+  setpriv --reuid=65534 --clear-groups sleep 1000 3>&- & nobody=$!
+  until [ "$(cat /proc/$nobody/comm)" = sleep ]; do :; done
+  without $root && roots=$output
+  without $nobody && nobodys=$output
+  kill $root $nobody
+  [[ $roots == *"process $root has capabilities that tally has not"*"cap_sys_ptrace alone, which this root has not"* ]] || { echo "$roots"; false; }
+  [[ $nobodys == *"process $nobody belongs to another user"*"this root has no cap_sys_ptrace"* ]] || { echo "$nobodys"; false; }
+}
+
 @test "a function whose first instruction can't be probed is refused by name, and left out of a pattern, aloud" {
   needs_uprobes
   [ "$(uname -m)" = x86_64 ] || skip "an instruction of x86"

@@ -3,8 +3,8 @@
  *
  * 120,000 lines and more, of which the kernel spends most of the time; so no
  * scanf and no copies here.  Addresses that the kernel hides (kptr_restrict, or
- * no CAP_SYSLOG) read as zero: zero is never handed on, and nothing but zeroes
- * is a refusal.
+ * no CAP_SYSLOG) read as zero: zero is handed on to those only who ask for names
+ * alone, and nothing but zeroes is a refusal to all others.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,12 +16,12 @@
 #include "kernel/libbpf_int.h"
 #include "kernel/task_int.h"
 
-/* Cuts a line in place. False: not of this form, or hidden. */
+/* Cuts a line in place. False: not of this form. */
 static bool line_cut(char *line, uint64_t *addr, char *type, const char **name, const char **mod)
 {
 	char *s = (char *)k_hex(line, addr), *tab, *end;
 
-	if (s == line || s[0] != ' ' || !s[1] || s[2] != ' ' || !s[3] || !*addr)
+	if (s == line || s[0] != ' ' || !s[1] || s[2] != ' ' || !s[3])
 		return false;
 	*type = s[1];
 	*name = s + 3;
@@ -38,7 +38,22 @@ static bool line_cut(char *line, uint64_t *addr, char *type, const char **name, 
 	return true;
 }
 
-int k_kallsyms_fd(int fd, k_symbol_sink *sink, void *arg, struct err *e)
+static int kallsyms_refuse_hidden(struct err *e)
+{
+	char level[16];
+
+	if (file_small("/proc/sys/kernel/kptr_restrict", level, sizeof(level)) < 0)
+		strcpy(level, "unknown");
+	if (*level == '2')
+		return err_set(e, TALLY_EPERM,
+			       "the kernel hides its addresses from all: sudo sysctl kernel.kptr_restrict=1");
+	return err_set(e, TALLY_EPERM, "the kernel hides its addresses (kernel.kptr_restrict is %s): %s", level,
+		       has_capability(CAP_SYSLOG) ?
+			       "cap_syslog of a user namespace (a container) does not show them" :
+			       "cap_syslog shows them, and 'tally doctor' has the command that grants it");
+}
+
+int k_kallsyms_fd(int fd, bool hidden, k_symbol_sink *sink, void *arg, struct err *e)
 {
 	struct k_lines *l = mem_alloc(sizeof(*l));
 	const char *name, *mod;
@@ -49,19 +64,15 @@ int k_kallsyms_fd(int fd, k_symbol_sink *sink, void *arg, struct err *e)
 		return err_oom(e);
 	l->fd = fd;
 	while ((line = k_lines_next(l)))
-		if (line_cut(line, &addr, &type, &name, &mod)) {
+		if (line_cut(line, &addr, &type, &name, &mod) && (addr || hidden)) {
 			sink(arg, addr, type, name, mod);
 			told++;
 		}
 	mem_free(l);
-	if (!told)
-		return err_set(e, TALLY_EPERM,
-			       "the kernel hides its addresses: grant cap_syslog, or sysctl kernel.kptr_restrict=0");
-	return 0;
+	return told ? 0 : kallsyms_refuse_hidden(e);
 }
 
-int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *name, const char *mod), void *arg,
-	       struct err *e)
+static int kallsyms_read(bool hidden, k_symbol_sink *sink, void *arg, struct err *e)
 {
 	int fd = rights_open(CAP_SYSLOG, "/proc/kallsyms", O_RDONLY), rc;
 
@@ -69,9 +80,20 @@ int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *nam
 		return err_set(e, TALLY_EPERM, "no permission to read /proc/kallsyms: run as root");
 	if (fd < 0)
 		return err_set(e, TALLY_ENOTSUP, "no symbols of the kernel: /proc/kallsyms: %s", strerror(errno));
-	rc = k_kallsyms_fd(fd, sink, arg, e);
+	rc = k_kallsyms_fd(fd, hidden, sink, arg, e);
 	close(fd);
 	return rc;
+}
+
+int k_kallsyms(void (*sink)(void *arg, uint64_t addr, char type, const char *name, const char *mod), void *arg,
+	       struct err *e)
+{
+	return kallsyms_read(false, sink, arg, e);
+}
+
+int k_kallsyms_names(k_symbol_sink *sink, void *arg)
+{
+	return kallsyms_read(true, sink, arg, NULL);
 }
 
 /* "name bytes users by-whom state address (flags)", of which only its users change while a module is there. */

@@ -324,6 +324,8 @@ bool k_file_is_same(const struct k_file_id *a, const struct k_file_id *b);
 bool k_file_look(int fd, struct k_file_state *ret); /* false: it can't be asked */
 /* Effective user id of a process. False: there is no such process. */
 bool k_task_user(uint32_t pid, uint32_t *uid);
+bool k_task_reachable(uint32_t pid);             /* whether its files may be opened: its mappings alone may be told */
+int k_task_refused(uint32_t pid, struct err *e); /* -TALLY_EPERM, with why it may not be looked at */
 bool k_task_program(uint32_t pid, char *ret, size_t n); /* path of what it runs; false: not to be had */
 uint64_t k_task_began(uint32_t pid); /* when it did, or up to 10 ms before; 0: there is no such process */
 /* Whether it has the file of fd open for writing at its own place, not for appending, and has come to its end. */

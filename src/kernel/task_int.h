@@ -84,6 +84,8 @@ bool k_task_of_maps(const char *line, struct k_task *ret, bool *executable);
 
 /* ---- kallsyms.c -------------------------------------------------------------- */
 typedef void k_symbol_sink(void *arg, uint64_t addr, char type, const char *name, const char *mod);
-int k_kallsyms_fd(int fd, k_symbol_sink *sink, void *arg, struct err *e);
+/* hidden: names too whose address the kernel hides, with address 0. */
+int k_kallsyms_fd(int fd, bool hidden, k_symbol_sink *sink, void *arg, struct err *e);
+int k_kallsyms_names(k_symbol_sink *sink, void *arg); /* of /proc/kallsyms, hidden ones too */
 
 #endif

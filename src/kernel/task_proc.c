@@ -316,17 +316,53 @@ static int regular_reopen(int path_fd)
 	return fd;
 }
 
+static int task_root(uint32_t pid)
+{
+	char root[32];
+
+	snprintf(root, sizeof(root), "/proc/%u/root", pid);
+	return rights_open(CAP_SYS_PTRACE, root, O_PATH | O_DIRECTORY);
+}
+
+bool k_task_reachable(uint32_t pid)
+{
+	int dir = task_root(pid), no = errno;
+
+	if (dir >= 0)
+		close(dir);
+	return dir >= 0 || (no != EACCES && no != EPERM);
+}
+
+/* What ptrace(2) allows (PTRACE_MODE_READ) is more than the user: a process with more capabilities than the caller, or one
+ * that changed its user, is closed to its own user too. */
+int k_task_refused(uint32_t pid, struct err *e)
+{
+	uint32_t uid;
+
+	if (has_capability(CAP_SYS_PTRACE))
+		return err_set(e, TALLY_EPERM,
+			       "process %u may not be looked at although cap_sys_ptrace is granted: "
+			       "a container or a security module forbids it",
+			       pid);
+	if (k_task_user(pid, &uid) && uid != geteuid())
+		return err_set(e, TALLY_EPERM,
+			       "process %u belongs to another user: its code is read and changed by root alone%s", pid,
+			       geteuid() == 0 ? ", and this root has no cap_sys_ptrace" : " (sudo)");
+	return err_set(
+		e, TALLY_EPERM,
+		"process %u has capabilities that tally has not, or changed its user: its code is read and changed with "
+		"cap_sys_ptrace alone%s",
+		pid, geteuid() == 0 ? ", which this root has not" : " (sudo)");
+}
+
 int k_task_file(uint32_t pid, const char *path, int flags)
 {
 	struct open_how how = {
 		.flags = (uint64_t)flags | O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT,
 	};
-	char root[32];
-	int dir, fd, no;
+	int dir = task_root(pid), fd, no;
 
-	snprintf(root, sizeof(root), "/proc/%u/root", pid);
-	dir = rights_open(CAP_SYS_PTRACE, root, O_PATH | O_DIRECTORY);
 	if (dir < 0) {
 		errno = errno == ENOENT ? ESRCH : errno;
 		return -1;

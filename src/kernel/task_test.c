@@ -817,7 +817,7 @@ static void kallsyms_lines_are_symbols_and_broken_ones_are_passed_over(void **st
 	struct err e = { 0 };
 
 	(void)state;
-	assert_int_equal(k_kallsyms_fd(fd, keep_symbol, &got, &e), 0);
+	assert_int_equal(k_kallsyms_fd(fd, false, keep_symbol, &got, &e), 0);
 	assert_string_equal(got.p, "ffffffff81000000 T _text vmlinux\nffffffffc0001000 t run loop\n"
 				   "ffffffff81000030 W odd vmlinux\nffffffff81000040 t last vmlinux\n");
 	buf_free(&got);
@@ -832,9 +832,13 @@ static void hidden_addresses_are_a_refusal(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	assert_int_equal(k_kallsyms_fd(fd, keep_symbol, &got, &e), -TALLY_EPERM);
+	assert_int_equal(k_kallsyms_fd(fd, false, keep_symbol, &got, &e), -TALLY_EPERM);
 	assert_non_null(strstr(e.text, "kptr_restrict"));
 	assert_null(got.p);
+	lseek(fd, 0, SEEK_SET);
+	assert_int_equal(k_kallsyms_fd(fd, true, keep_symbol, &got, &e), 0);
+	assert_string_equal(got.p, "0 T _text vmlinux\n0 T x vmlinux\n");
+	buf_free(&got);
 	close(fd);
 }
 
@@ -850,7 +854,7 @@ static void a_line_without_end_is_bounded(void **state)
 	memset(text, 'x', n);
 	memcpy(text + n - 30, "\nffffffff81000000 T after", 25);
 	fd = file_of(text, n);
-	k_kallsyms_fd(fd, keep_symbol, &got, &e);
+	k_kallsyms_fd(fd, false, keep_symbol, &got, &e);
 	assert_non_null(strstr(got.p, " T after"));
 	buf_free(&got);
 	mem_free(text);

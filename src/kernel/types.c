@@ -14,6 +14,7 @@
 
 #include "kernel/btf_int.h"
 #include "kernel/kernel_int.h"
+#include "kernel/task_int.h"
 
 #define MODULES_MOST 256
 #define VARIABLES_FEW 1000 /* without CONFIG_KALLSYMS_ALL some marks of the linker's have a name, and no more */
@@ -266,10 +267,12 @@ static uint64_t symbol_type(struct k_types *t, const char *module, const char *n
 static int types_symbol(void *arg, const char *module, const char *name, struct d_ksymbol *ret, struct err *why)
 {
 	struct symbol_search s = { .module = module, .name = name };
-	int rc = k_kallsyms(symbol_seen, &s, why);
+	struct err refused = { 0 };
+	int rc = k_kallsyms(symbol_seen, &s, &refused);
 
-	if (rc < 0)
-		return rc;
+	/* No right helps to a name that is not there. */
+	if (rc < 0 && (rc != -TALLY_EPERM || k_kallsyms_names(symbol_seen, &s) < 0 || s.type))
+		return err_set(why, (enum tally_err)refused.code, "%s", refused.text);
 	if (!s.type)
 		return symbol_not_found(&s, why);
 	if (!(s.address >> 63))

@@ -93,9 +93,7 @@ static void process_open_files(struct user_process *p)
 static int process_refused(uint32_t pid, int rc, struct err *why)
 {
 	if (rc == -TALLY_EPERM)
-		return err_set(why, TALLY_EPERM,
-			       "process %u belongs to another user: its code is read and changed by root alone (sudo)",
-			       pid);
+		return k_task_refused(pid, why);
 	if (rc == -TALLY_ENOMEM)
 		return err_oom(why);
 	return err_set(why, TALLY_EINVAL, "there is no process %u", pid);
@@ -126,7 +124,10 @@ int user_process(struct probes *t, uint32_t pid, struct user_process **ret, stru
 	if (!k_task_program(pid, seen.program, sizeof(seen.program)))
 		*seen.program = '\0';
 	rc = k_task_maps(pid, process_see_mapping, &seen);
+	if (rc >= 0 && !k_task_reachable(pid))
+		rc = -TALLY_EPERM;
 	if (rc < 0) {
+		user_process_close(p);
 		all->n--;
 		return process_refused(pid, rc, why);
 	}
