@@ -322,7 +322,7 @@ cross-unwind:
 		$(addprefix build/arm64-loads/,tally prog/unframed prog/unwound test/symbol_unwind_test)
 
 # ---- one file that runs on any Linux from 6.1 ----------------------------------------------------
-# glibc's static libraries; what would be loaded (DuckDB, Unicorn, FUSE, libpfm4, zstd, xz) is refused with words.
+# glibc's static libraries; what would be loaded (DuckDB, Unicorn, FUSE, libdw, libmicrohttpd, libcurl, libpfm4, zstd, xz) is refused with words.
 STATIC := B=build/static CFLAGS='$(CFLAGS) -DTALLY_NO_DLOPEN' LDFLAGS='$(LDFLAGS) -static-pie' \
 	PROGRAM_LIBS='$(shell $(PKG_CONFIG) --static --libs libbpf libelf) -liberty -lm'
 static:
