@@ -5,9 +5,10 @@
  * code goes on.  Registers go over in one batch each way, and only those that a call may use: Unicorn itself takes
  * 50 ns for a trap, and each register a few more.
  *
- * SPARC: every `ta` arrives with its number cut to 7 bits, so the instruction is read to tell; the hook finds the
- * PC at it and moves it on.  The next PC is not to be had: in the delay slot of a branch, where no caller puts it, a
- * `ta` loses the branch.  Register windows don't work (-mflat).
+ * SPARC: every `ta` arrives with its number cut to 7 bits, so the instruction is read to tell.  Unicorn 2.0 has the
+ * PC at it when the hook is called, and the hook moves it on; a later one has it behind.  One `ta` that is tried at the
+ * start tells which.  The next PC is not to be had: in the delay slot of a branch, where no caller puts it, a `ta` loses
+ * the branch.  Register windows don't work (-mflat).
  *
  * POWER: Unicorn's 64-bit CPU starts without the hypervisor state that it needs to fetch at all, and its API drops that
  * bit.  A saved context keeps it: the MSR is found there behind the marked r31, and put back with the bit.  Two
@@ -28,6 +29,8 @@
 #define SONAME "libunicorn.so.2"
 #define TA_FAST 0x91d02080u
 #define TA_CORE 0x91d020ffu
+#define TA_NUMBER 0x100u /* interrupt number of `ta 0`, and the least of any `ta` */
+#define INS_BYTES 4u
 #define SC_1 0x44000022u
 #define PPC_SYSCALL 8u             /* interrupt number of `sc` */
 #define MSR_SF (UINT64_C(1) << 63) /* 64-bit */
@@ -69,7 +72,8 @@ struct emu {
 	struct unicorn f;
 	void *uc;
 	struct emu_opts o;
-	void *at[7]; /* where a trap's registers are: PC, %o0, %o1, %o2, %o5; PC, r3 to r8 */
+	void *at[7];     /* where a trap's registers are: PC, %o0, %o1, %o2, %o5; PC, r3 to r8 */
+	uint64_t behind; /* SPARC: how far the PC is behind its `ta` */
 	/* of a trap */
 	uint64_t pc, r[6];
 	/* of a run */
@@ -122,10 +126,13 @@ static void sparc_trap(void *uc, uint32_t number, void *arg)
 	static const int regs[] = { UCN_SPARC_PC, UCN_O0, UCN_O1, UCN_O2, UCN_O5 };
 	struct emu *u = arg;
 	uint64_t *r = u->r, o1, o2;
-	uint32_t ins;
+	uint32_t ins = 0;
 
 	u->f.reg_read_batch(uc, (int *)(uintptr_t)regs, u->at, COUNT(regs));
-	ins = emu_instruction_at(u, u->pc);
+	if (number >= TA_NUMBER) {
+		u->pc -= u->behind;
+		ins = emu_instruction_at(u, u->pc);
+	}
 	if (ins != TA_FAST && ins != TA_CORE) {
 		emu_end(u, number + 1);
 		return;
@@ -137,7 +144,7 @@ static void sparc_trap(void *uc, uint32_t number, void *arg)
 		emu_end(u, 0);
 		return;
 	}
-	u->pc += 4;
+	u->pc += INS_BYTES;
 	u->f.reg_write_batch(uc, (int *)(uintptr_t)regs, u->at, r[2] != o2 ? 4 : r[1] != o1 ? 3 : 2);
 }
 
@@ -194,21 +201,30 @@ static int give_hv(struct emu *u, uint8_t *context, struct err *e)
 	return u->f.context_restore(u->uc, context) ? no_power(e) : write_reg(u, UCN_MSR, msr, e);
 }
 
+/* Runs a few instructions at an offset of the memory, which is then as it was: Unicorn's status. */
+static int emu_try(struct emu *u, size_t at, const uint8_t *code, size_t n)
+{
+	uint8_t kept[2 * INS_BYTES], *p = u->o.memory.p + at;
+	const uint64_t begin = u->o.memory.base + at;
+	int rc;
+
+	memcpy(kept, p, n);
+	memcpy(p, code, n);
+	rc = u->f.emu_start(u->uc, begin, begin + n, 0, n / INS_BYTES);
+	memcpy(p, kept, n);
+	u->over = false;
+	u->exception = 0;
+	return rc;
+}
+
 /* li r31,1; sldi r31,r31,40 */
 static int emu_prove(struct emu *u, struct err *e)
 {
 	static const uint8_t code[] = { 0x3b, 0xe0, 0x00, 0x01, 0x7b, 0xff, 0x45, 0xc6 };
-	uint8_t kept[sizeof(code)], *p = u->o.memory.p;
 	uint64_t r31 = 0;
-	int rc;
+	int rc = emu_try(u, 0, code, sizeof(code));
 
-	memcpy(kept, p, sizeof(code));
-	memcpy(p, code, sizeof(code));
-	rc = u->f.emu_start(u->uc, u->o.memory.base, u->o.memory.base + sizeof(code), 0, 2);
-	memcpy(p, kept, sizeof(code));
 	u->f.reg_read(u->uc, UCN_R31, &r31);
-	u->over = false;
-	u->exception = 0;
 	return rc || r31 != UINT64_C(1) << 40 ? no_power(e) : 0;
 }
 
@@ -237,10 +253,26 @@ static int start_power(struct emu *u, struct err *e)
 	return rc == 0 ? write_reg(u, UCN_R0 + 12, u->o.image.entry, e) : rc;
 }
 
+/* `ta 5`, where the guest's stack begins and no code is. */
+static int emu_find_behind(struct emu *u, struct err *e)
+{
+	static const uint8_t code[] = { 0x91, 0xd0, 0x20, 0x05 };
+	const size_t at = u->o.memory.bytes - sizeof(code);
+
+	emu_try(u, at, code, sizeof(code));
+	u->behind = u->pc - (u->o.memory.base + at);
+	return u->behind == 0 || u->behind == INS_BYTES ?
+		       0 :
+		       err_set(e, TALLY_ENOTSUP, "%s cannot run SPARC64 code: a trap has a strange PC", SONAME);
+}
+
 static int start_sparc(struct emu *u, struct err *e)
 {
 	const struct emu_memory *m = &u->o.memory;
-	int rc = write_reg(u, UCN_O6, m->base + m->bytes - FRAME - STACK_BIAS, e);
+	int rc = emu_find_behind(u, e);
+
+	if (rc == 0)
+		rc = write_reg(u, UCN_O6, m->base + m->bytes - FRAME - STACK_BIAS, e);
 
 	if (rc == 0)
 		rc = write_reg(u, UCN_O0, m->base, e);
@@ -321,11 +353,11 @@ static int emu_check_code(struct emu *u, int code, struct err *e)
 	const char *what = u->o.image.flat ? "; the image is not an ELF file and was run as a flat image" : "";
 	uint64_t pc = 0;
 
-	u->f.reg_read(u->uc, u->o.cpu == EMU_POWER64 ? UCN_PPC_PC : UCN_SPARC_PC, &pc);
 	if (u->exception)
 		return err_set(e, TALLY_EIO,
 			       "the guest took exception 0x%x at 0x%llx; only its hypercalls are answered%s",
-			       u->exception - 1, (unsigned long long)pc, what);
+			       u->exception - 1, (unsigned long long)u->pc, what);
+	u->f.reg_read(u->uc, u->o.cpu == EMU_POWER64 ? UCN_PPC_PC : UCN_SPARC_PC, &pc);
 	if (u->over)
 		return 0;
 	if (u->stop && *u->stop)

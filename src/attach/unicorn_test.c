@@ -309,10 +309,10 @@ static void what_code_can_not_go_on_from_ends_the_run(void **state)
 		uint32_t ins;
 		const char *words;
 	} rows[] = {
-		{ __LINE__, 0x00000000, "Invalid instruction" }, /* illtrap */
-		{ __LINE__, 0x91d02005, "exception 0x105" },     /* ta 5 */
-		{ __LINE__, 0xc2582008, "cannot continue" },     /* ldx [%g0 + 8], %g1: no memory */
-		{ __LINE__, 0x9de3bf50, "exception 0x80" },      /* save: register windows */
+		{ __LINE__, 0x00000000, "Invalid instruction" },            /* illtrap */
+		{ __LINE__, 0x91d02005, "exception 0x105 at 0x80000000;" }, /* ta 5 */
+		{ __LINE__, 0xc2582008, "cannot continue" },                /* ldx [%g0 + 8], %g1: no memory */
+		{ __LINE__, 0x9de3bf50, "exception 0x80" },                 /* save: register windows */
 	};
 
 	(void)state;
