@@ -131,7 +131,7 @@ divisions() {
   needs_bpf
   divisions 780 >"$BATS_TEST_TMPDIR/large.d"
   run -3 "$TALLY" trace -q -s "$BATS_TEST_TMPDIR/large.d"
-  has 'line 2: this clause is too large for the kernel: more than 16,384 operations, 65,535 instructions or 8,000 branches: divide it into several'
+  has 'line 2: this clause is too large for the kernel: more than 16384 operations, 65535 instructions or 8000 branches: divide it into several'
 }
 
 @test "a clause of as many divisions as the kernel takes is not refused before the load" {
@@ -146,9 +146,9 @@ divisions() {
   divisions 1000 >"$BATS_TEST_TMPDIR/little.d"
   divisions 20000 >"$BATS_TEST_TMPDIR/far.d"
   run "$TALLY" trace -q -s "$BATS_TEST_TMPDIR/little.d"
-  said 3 "tally: line 2: this clause is too large for the kernel: more than 16,384 operations, 65,535 instructions or 8,000 branches: divide it into several"
+  said 3 "tally: line 2: this clause is too large for the kernel: more than 16384 operations, 65535 instructions or 8000 branches: divide it into several"
   run "$TALLY" trace -q -s "$BATS_TEST_TMPDIR/far.d"
-  said 3 "tally: line 2: this clause is too large for the kernel: more than 16,384 operations, 65,535 instructions or 8,000 branches: divide it into several"
+  said 3 "tally: line 2: this clause is too large for the kernel: more than 16384 operations, 65535 instructions or 8000 branches: divide it into several"
 }
 
 # The signals come early, when the verifier's walk would begin anew; or even before somebody waits for them (status 130).

@@ -10,9 +10,6 @@
 
 #include "bpf/cg_int.h"
 
-#define INS_MOST 65536u     /* more than jumps can span */
-#define BRANCHES_MOST 8000u /* that the verifier keeps open at once: 8,192 */
-
 int cg_oom(struct cg *g)
 {
 	g->failed = true;
@@ -36,7 +33,7 @@ void cg_ins(struct cg *g, struct bpf_ins i)
 	struct bpf_ins *at;
 	uint32_t *line;
 
-	g->too_large |= g->nins >= INS_MOST;
+	g->too_large |= g->nins >= D_INSTRUCTIONS_MOST;
 	if (g->failed || g->too_large)
 		return;
 	at = VEC_NEW(g->ins, g->nins, g->ins_cap);
@@ -162,7 +159,7 @@ static uint32_t *kernel_places(struct cg *g)
 		at[i + 1] = at[i] + ins_in_kernel(&g->ins[i]);
 		branches += ins_branches(&g->ins[i]);
 	}
-	g->too_large |= branches > BRANCHES_MOST;
+	g->too_large |= branches > D_BRANCHES_MOST;
 	return at;
 }
 

@@ -930,8 +930,8 @@ static void a_clause_that_is_too_large_is_refused_with_its_line(void **state)
 		buf_printf(&src, "z += x / (y + %u);\n", i);
 	buf_puts(&src, "}");
 	assert_int_equal(open_run(&r, src.p, &e), -TALLY_ENOTSUP);
-	assert_string_equal(e.text, "[D_LIMIT] line 3: this clause is too large for the kernel: more than 16,384 "
-				    "operations, 65,535 instructions or 8,000 branches: divide it into several");
+	assert_string_equal(e.text, "[D_LIMIT] line 3: this clause is too large for the kernel: more than 16384 "
+				    "operations, 65535 instructions or 8000 branches: divide it into several");
 	close_run(&r);
 	buf_free(&src);
 }

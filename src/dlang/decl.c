@@ -15,6 +15,7 @@
 
 #define ARRAY_MOST (1u << 20) /* bytes of one variable */
 #define MEMBERS_MOST 1024     /* of one struct: looking one up walks them */
+#define POINTERS_MOST 16u     /* levels of one declarator */
 
 enum dclass { DC_NONE, DC_AUTO, DC_EXTERN, DC_STATIC, DC_REGISTER, DC_TYPEDEF, DC_THIS, DC_SELF };
 
@@ -808,8 +809,9 @@ static const struct d_type *decl_pointers(struct parser *ps, const struct d_type
 {
 	unsigned levels = 0;
 	while (base != NULL && at(ps, T_MUL)) {
-		if (++levels > 16) {
-			d_fail(ps->u, ps->tok.line, D_SYNTAX, "nested too deeply: more than 16 levels of pointers");
+		if (++levels > POINTERS_MOST) {
+			d_fail(ps->u, ps->tok.line, D_SYNTAX, "nested too deeply: more than %u levels of pointers",
+			       POINTERS_MOST);
 			return NULL;
 		}
 		base = type_ptr(ps->u, base);

@@ -362,10 +362,17 @@ enum d_tag {
 };
 const char *d_mark(bool errtags, enum d_tag tag); /* "[D_SYNTAX] ", which stands before the line; "" without errtags */
 
+/* What one clause may come to: operations of IR (which bounds the work on hostile sources too), instructions (jumps span no more), and branches, of which the verifier
+ * keeps 8,192 open at once. */
+#define D_OPERATIONS_MOST 16384
+#define D_INSTRUCTIONS_MOST 65535
+#define D_BRANCHES_MOST 8000
 /* A format with its line: said by the compiler of what no kernel would take, and by the code generator. */
-#define D_CLAUSE_TOO_LARGE                                                                                       \
-	"line %u: this clause is too large for the kernel: more than 16,384 operations, 65,535 instructions or " \
-	"8,000 branches: divide it into several"
+#define D_CLAUSE_TOO_LARGE                                                                                                   \
+	"line %u: this clause is too large for the kernel: more than " D_DIGITS(D_OPERATIONS_MOST) " operations, " D_DIGITS( \
+		D_INSTRUCTIONS_MOST) " instructions or " D_DIGITS(D_BRANCHES_MOST) " branches: divide it into several"
+#define D_DIGITS(number) D_DIGITS_OF(number)
+#define D_DIGITS_OF(digits) #digits
 
 /* What a kernel tells of its types. A number names one, 0 none; texts live as long as the table. Constness and the like
  * are not told. */

@@ -1,7 +1,7 @@
 /*
  * lower_emit.c: the functions with which the lowering writes instructions, objects and labels.
  *
- * If memory or LW_INS_MOST is exceeded, an instruction goes to a sink, so callers need not check each one; the pass
+ * If memory or D_OPERATIONS_MOST is exceeded, an instruction goes to a sink, so callers need not check each one; the pass
  * checks once, at its end.
  */
 #include <string.h>
@@ -12,7 +12,7 @@ struct ir_ins *lw_emit(struct lw *l, enum ir_op op)
 {
 	struct ir_ins *i = NULL;
 
-	if (l->nins >= LW_INS_MOST)
+	if (l->nins >= D_OPERATIONS_MOST)
 		l->too_large = l->too_large ? l->too_large : l->clause_line;
 	else
 		i = VEC_NEW(l->ins, l->nins, l->ins_cap);

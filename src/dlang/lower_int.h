@@ -28,9 +28,6 @@ struct lw {
 	ir_reg generation;   /* of the tuple in work, which asks once for it; 0: not yet */
 };
 
-/* More instructions than any clause needs that a kernel would take; bounds the work on hostile sources. */
-#define LW_INS_MOST 16384u
-
 /* Where a value lies: an object at an offset, perhaps at an index; in the context at an offset (args);
  * or at an address (neither). */
 struct lw_place {
