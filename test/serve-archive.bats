@@ -183,3 +183,19 @@ D
     [ -n "$(ask "${queries[i]//\/var\/lib\/tally\//}")" ] || { echo "no row: ${queries[i]}"; return 1; }
   done
 }
+
+@test "ClickHouse reads an archive: each count once, and the hour of a path is a column" {
+  needs_archive
+  command -v clickhouse >/dev/null || skip "no clickhouse: tools/fetch-clickhouse.sh DIR, with DIR in PATH"
+  serve -s reads.d --archive archive --archive-every 1s
+  read_calls 20000
+  until_metric tally_archive_writes_total 1
+  read_calls 300
+  stops
+  query=$(cd "$BATS_TEST_DIRNAME/../doc" && grep -Pzo 'clickhouse local -q "\K[^"]*aggregation=[^"]*' fleet.md | tr -d '\0')
+  [ "$(clickhouse local -q "${query//faults\//reads/}" | tr '\t' ' ')" = "$(uname -n) serve-reader 20300" ]
+  hour=$(basename "$(find archive -path '*aggregation=reads*' -name 'hour=*' | sort | head -n 1)")
+  count="SELECT sum(count) FROM file('archive/aggregation=reads/**/*.parquet')"
+  [ "$(clickhouse local -q "$count WHERE hour >= '${hour#hour=}'")" = 20300 ]
+  [ "$(clickhouse local -q "$count WHERE hour < '${hour#hour=}'")" = '\N' ]
+}
