@@ -190,6 +190,8 @@ same_packets() { # LOAD EVENT
   said 1 "tally: power: events and a view cannot be combined"
   run "$TALLY" serve --check --on power -e gpci/entitled/ --on power --view cec
   said 1 "tally: power: two of one name; give each platform once, with all its events"
+  run "$TALLY" serve --on kunpeng -e hisi_ptt0_2/filter=0x80001,type=1/,hisi_ptt0_2/filter=0x80001,type=2/
+  said 1 "tally: kunpeng/hisi_ptt0_2: two events; only one trace at a time runs on a device"
   run "$TALLY" serve --check -e cycles,page-faults # without counters in hardware there is a reason in place of a metric
   [ "$status" -eq 0 ]
   has "local: tally_cpc_page_faults_total{platform} counter"

@@ -118,7 +118,10 @@ static int serve_add_program(struct tally_serve *s, struct program *p)
 	struct program **slot;
 	int rc = 0;
 
-	if (other && p->is_platform)
+	if (other && p->is_capture)
+		rc = err_set(&s->err, TALLY_EINVAL, "%s: two events; only one trace at a time runs on a device",
+			     p->name);
+	else if (other && p->is_platform)
 		rc = err_set(&s->err, TALLY_EINVAL, "%s: two of one name; give each platform once, with all its events",
 			     p->name);
 	else if (other)
