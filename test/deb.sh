@@ -3,8 +3,8 @@
 #
 # Builds them twice, without a network, as another user: in different directories, at different dates, in different locales, with
 # different umasks; the second build must give the same bytes.  lintian, blhc, and what ELF says of the hardening.  Then, in a tree
-# that never saw the source: all packages are installed, debian/tests run, and the tutorials do what they say from the installed
-# files, as root and as another user; the packages go and leave nothing.  What it built is in build/deb/SUITE.
+# that never saw the source: autopkgtest runs debian/tests, all packages are installed, and the tutorials do what they say from
+# the installed files, as root and as another user; the packages go and leave nothing.  What it built is in build/deb/SUITE.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 suite=${1:-bookworm} out=build/deb/${1:-bookworm} n=0 bad=0
