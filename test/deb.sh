@@ -125,9 +125,13 @@ inside "the packages are installed, with what they recommend" "$fresh" '
 # opened PRIORITY: the libraries that installed files say they open, of that priority.
 opened='opened() { for file in /usr/bin/tally /usr/lib/*/libtally.so.0; do readelf -p .note.dlopen "$file"; done |
     sed -n "s/.*\"priority\":\"$1\".*\"soname\":\[\"\([^\"]*\)\"\].*/\1/p" | sort -u | grep .; }'
-inside "what is recommended brings each library that is opened as a matter of course" "$fresh" "$opened"'
-  status=0
-  for library in $(opened recommended); do ldconfig -p | grep -q "^\s*$library " || { echo "$library"; status=1; }; done
+# Which package a library is in is asked, not only whether it is here: a compiler may have brought it.
+inside "each library that is opened as a matter of course is in a package that is recommended" "$fresh" "$opened"'
+  status=0 recommended=" $(dpkg-query -W -f "\${Recommends}" tally | tr -d ,) "
+  for library in $(opened recommended); do
+    owner=$(dpkg-query -S "*/$library" | sed "s/:.*//; q")
+    [[ $recommended == *" $owner "* ]] || { echo "$library: $owner"; status=1; }
+  done
   opened recommended && exit $status'
 inside "tally-dtrace keeps the package dtrace out, and stands beside the dtrace of systemtap-sdt-dev" "$fresh" '
   mkdir -p other/DEBIAN && printf "Package: dtrace\nVersion: 9\nArchitecture: all\nMaintainer: x <x@x.invalid>\nDescription: x\n" >other/DEBIAN/control &&
