@@ -79,6 +79,10 @@ elif must "tally builds for arm64" make -j"$jobs" cross-arm64; then
   guest=$!
 fi
 
+# Two minutes in which little is computed: beside the tests, too.
+tools/run-tests.sh -t 300 -s "$sums" test/serve-scrape.sh >build/scrape.log 2>&1 &
+scrape=$!
+
 say "tests"
 set -- "tools/law.sh --self-test"
 for t in src/*/*_test.c; do
@@ -120,6 +124,10 @@ fi
 
 say "Linux 6.1 with an emulated PMU"
 if [ -n "$guest" ]; then wait "$guest"; cat build/guest.log; else echo "did not run, as said above"; fi
+
+say "two minutes of Prometheus"
+wait "$scrape"
+cat build/scrape.log
 
 say "sum"
 echo "What takes longer than this: make check-long"

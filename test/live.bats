@@ -26,7 +26,7 @@ BEGIN { @things["a", 7] = count(); @things["c", -1] = count(); @things["c", -1] 
 D
 }
 
-@test "the page's numbers are those of /metrics, for each kind of aggregation" {
+@test "the page's numbers are those of /metrics and of tally trace --json, for each kind of aggregation" {
   needs_page
   known_program
   serve -s known.d
@@ -41,6 +41,12 @@ D
   grep -qE '^tally_things_total\{.*"c".*"-1"\} 2$' metrics
   grep -qE '^tally_least\{.*\} -3$' metrics
   grep -qxF 'tally_spread_seconds_count{program="known"} 3' metrics
+  "$TALLY" trace -q --json -s known.d -n 'BEGIN { exit(0); }' >json
+  grep -q '"name":"things".*"keys":\["c",-1\].*"value":2}$' json
+  grep -q '"name":"things".*"keys":\["a",7\].*"value":1}$' json
+  grep -q '"name":"amount".*"value":42}$' json
+  grep -q '"name":"least".*"keys":\[1\].*"value":-3}$' json
+  grep -q '"name":"spread_ms".*"buckets":\[{"from":2,"to":3,"count":1},{"from":64,"to":127,"count":2}\]' json
 }
 
 @test "what happens while the page is open is on it, and what a range has is what came in it" {

@@ -26,6 +26,7 @@ drivers|60|test/vm/ptt.sh;test/vm/gpci.sh;test/vm/sun4v.sh|the genuine drivers o
 fuzz|60|FUZZ|each fuzz target for a minute
 conclusions|60|test/conclusions.sh;env TALLY_SEEDS=20 build/test/ptt_compare_test|tune and report on 100 seeds of each load of the model; planted changes of 1 to 20 %
 load|45|env LOAD_SECONDS=1800 test/serve-load.sh|tally serve for half an hour under 200 scrapers and 10,000 silent connections
+scrape|75|env SCRAPE_SECONDS=3600 test/serve-scrape.sh|a real Prometheus scrapes tally serve for an hour, and complains of nothing
 invariants|60|env TALLY_SEEDS=1000 build/test/ask_check_test|all models obey all invariants of check with seeds 1 to 1000
 torture|60|TORTURE|each campaign of make torture for two minutes, with a new seed
 ROWS
@@ -40,7 +41,7 @@ commands() { # NAME COMMANDS
   TORTURE) make -j"$(nproc)" all torturers >&2 && for t in $(test/torture/run.sh -l); do echo "test/torture/run.sh -T -t ${TORTURE_SECONDS:-120} $t"; done ;;
   *)
     case $1 in
-    load) make -j"$(nproc)" all ;;
+    load | scrape) make -j"$(nproc)" all ;;
     invariants) make build/test/ask_check_test ;;
     conclusions) make -j"$(nproc)" all build/test/ptt_compare_test ;;
     guest) tools/deps.sh vm && test/vm/fetch.sh && make -j"$(nproc)" cross-arm64 ;;
