@@ -424,12 +424,13 @@ static void a_counter_lost_to_a_stranger_is_asked_for_again(void **state)
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
+/* The events are the last: what looks behind them looks behind the whole. */
 struct hand {
 	struct stat_cpu c;
-	struct cpu_event ev[4];
 	struct k_event form[4];
 	struct cpu_slot slot[4];
 	struct buf out;
+	struct cpu_event ev[4];
 };
 
 static void hand_event(struct hand *h, const char *name, uint32_t type, uint64_t config, struct k_count now)
@@ -504,7 +505,72 @@ static void misses_are_a_part_of_accesses(void **state)
 	hand_event(&h, "branch-misses", EVENT_TYPE_HW, 5, ALL(11)); /* more than all: no part */
 	assert_non_null(
 		strstr(shown(&h, STAT_ONLY, TALLY_FORMAT_TEXT), "L1-dcache-load-misses  2.500 % of accesses\n"));
+	assert_non_null(strstr(text(&h.out), "L1-dcache-loads\n"));
 	assert_null(strstr(text(&h.out), "% of branches"));
+	h.slot[3].now.value = 10; /* all of them */
+	assert_non_null(strstr(shown(&h, STAT_ONLY, TALLY_FORMAT_TEXT), "100.0 % of branches\n"));
+	buf_free(&h.out);
+}
+
+static void rates_are_of_the_time_that_the_clock_counted(void **state)
+{
+	struct hand h = { .c = { .before_ns = 1000000000, .now_ns = 1500000000 } };
+
+	(void)state;
+	hand_event(&h, "task-clock", EVENT_TYPE_SW, 1, ALL(500000000));
+	hand_event(&h, "page-faults", EVENT_TYPE_SW, 2, ALL(250));
+	hand_event(&h, "minor-faults", EVENT_TYPE_SW, 5, ALL(500));
+	hand_event(&h, "major-faults", EVENT_TYPE_SW, 6, ALL(500000));
+	assert_string_equal(shown(&h, STAT_INTERVAL, TALLY_FORMAT_TEXT),
+			    " TIME    DELTA  UNIT    NAME\n"
+			    "1.500   500.00  ms      task-clock    1.000 CPUs\n"
+			    "1.500      250  events  page-faults   500.0 /s\n"
+			    "1.500      500  events  minor-faults  1.000 K/s\n"
+			    "1.500  500,000  events  major-faults  1.000 M/s\n");
+	h.slot[3].now.value = 500000000;
+	assert_non_null(strstr(shown(&h, STAT_INTERVAL, TALLY_FORMAT_TEXT), "major-faults  1.000 G/s\n"));
+	h.slot[0].now.value = 0;
+	assert_null(strstr(shown(&h, STAT_INTERVAL, TALLY_FORMAT_TEXT), "/s"));
+	buf_free(&h.out);
+}
+
+static void a_clock_is_of_all_modes_and_either_of_the_two(void **state)
+{
+	struct hand h = { .c.now_ns = 2000000000 };
+
+	(void)state;
+	hand_event(&h, "cpu-clock", EVENT_TYPE_SW, 0, ALL(500000000));
+	hand_event(&h, "cycles:u", EVENT_TYPE_HW, 0, ALL(1000000000));
+	hand_event(&h, "page-faults", EVENT_TYPE_SW, 2, ALL(250));
+	h.form[1].exclude_kernel = true;
+	assert_non_null(strstr(shown(&h, STAT_ONLY, TALLY_FORMAT_TEXT), "cycles:u     2.000 GHz\n"));
+	assert_non_null(strstr(text(&h.out), "page-faults  500.0 /s\n"));
+	h.slot[0].now.value = 0;
+	assert_null(strstr(shown(&h, STAT_ONLY, TALLY_FORMAT_TEXT), "Hz"));
+	buf_free(&h.out);
+}
+
+static void figures_beside_are_of_the_same_mode_and_cpu(void **state)
+{
+	struct hand h = { .c.now_ns = 2000000000 };
+
+	(void)state;
+	hand_event(&h, "instructions:k", EVENT_TYPE_HW, 1, ALL(60));
+	hand_event(&h, "page-faults", EVENT_TYPE_SW, 2, ALL(10));
+	hand_event(&h, "cycles:k", EVENT_TYPE_HW, 0, ALL(20));
+	hand_event(&h, "context-switches", EVENT_TYPE_SW, 3, ALL(10));
+	h.form[0].exclude_user = h.form[2].exclude_user = true;
+	assert_non_null(strstr(shown(&h, STAT_ONLY, TALLY_FORMAT_TEXT), "instructions:k    3.000 insn/cycle\n"));
+	h.c.n = 1; /* CPUs 0 and 1, the cycles of CPU 0 only; what is behind them is another's */
+	hand_event(&h, "cycles:k", EVENT_TYPE_HW, 0, ALL(20));
+	h.form[1].exclude_user = true;
+	h.ev[0].nslots = 2;
+	h.ev[1].slot = &h.slot[2];
+	for (int i = 0; i < 4; i++)
+		h.slot[i] = (struct cpu_slot){ .cpu = i % 2, .now = ALL(60) };
+	assert_non_null(strstr(shown(&h, STAT_ONLY, TALLY_FORMAT_CSV),
+			       ",cpu=0,instructions:k,instructions:k,60,ok,,1,,1,insn/cycle\n"));
+	assert_non_null(strstr(text(&h.out), ",cpu=1,instructions:k,instructions:k,60,ok,,1,,,\n"));
 	buf_free(&h.out);
 }
 
@@ -786,6 +852,9 @@ int main(void)
 		cmocka_unit_test(figures_stand_beside_what_they_are_a_part_of),
 		cmocka_unit_test(modes_are_not_mixed),
 		cmocka_unit_test(misses_are_a_part_of_accesses),
+		cmocka_unit_test(rates_are_of_the_time_that_the_clock_counted),
+		cmocka_unit_test(a_clock_is_of_all_modes_and_either_of_the_two),
+		cmocka_unit_test(figures_beside_are_of_the_same_mode_and_cpu),
 		cmocka_unit_test(turns_are_scaled_up_and_the_share_is_shown),
 		cmocka_unit_test(an_interval_is_scaled_by_its_own_share),
 		cmocka_unit_test(spread_is_of_the_runs),

@@ -157,6 +157,23 @@ static void headers_that_can_not_be_are_refused(void **state)
 	}
 }
 
+static void no_program_headers_may_be_where_the_file_ends(void **state)
+{
+	struct emu_image image;
+	struct err e;
+	uint8_t p[256];
+	size_t n = executable(p, EM_SPARCV9);
+
+	(void)state;
+	SET(p, Elf64_Ehdr, e_phnum, 0);
+	SET(p, Elf64_Ehdr, e_phoff, n);
+	assert_int_equal(load(&image, EMU_SPARC64, p, n, &e), -TALLY_ECORRUPT);
+	assert_non_null(strstr(e.text, "nothing to load"));
+	SET(p, Elf64_Ehdr, e_phoff, n + 1);
+	assert_int_equal(load(&image, EMU_SPARC64, p, n, &e), -TALLY_ECORRUPT);
+	assert_non_null(strstr(e.text, "outside the file"));
+}
+
 static void an_image_cut_short_is_refused_at_every_byte(void **state)
 {
 	struct emu_image image;
@@ -355,6 +372,7 @@ int main(void)
 		TEST(segments_go_where_they_were_linked),
 		TEST(a_descriptor_is_followed_where_the_abi_has_them),
 		TEST(headers_that_can_not_be_are_refused),
+		TEST(no_program_headers_may_be_where_the_file_ends),
 		TEST(an_image_cut_short_is_refused_at_every_byte),
 		TEST(flat_bytes_begin_at_the_base),
 		TEST(sparc_traps_come_with_their_registers),

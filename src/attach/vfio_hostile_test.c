@@ -57,6 +57,27 @@ static void payloads_that_are_too_short_are_refused(void **state)
 	bench_close(&b);
 }
 
+static void what_is_behind_the_last_region_or_interrupt_is_refused(void **state)
+{
+	const struct vu_region_info region = { .argsz = sizeof(region), .index = VU_REGIONS };
+	const struct vu_irq_info irq = { .argsz = sizeof(irq), .index = VU_IRQS };
+	const struct vu_region_io_fds fds[] = {
+		{ sizeof(fds[0]), 0, VU_REGIONS, 0 },
+		{ sizeof(fds[0]), 1, 0, 0 },
+		{ sizeof(fds[0]), 0, 0, 1 },
+		{ sizeof(fds[0]) - 1, 0, 0, 0 }, /* no room for the answer */
+	};
+	struct bench b;
+
+	(void)state;
+	bench_open(&b);
+	assert_int_equal(ask(&b, VU_DEVICE_GET_REGION_INFO, &region, sizeof(region)), EINVAL);
+	assert_int_equal(ask(&b, VU_DEVICE_GET_IRQ_INFO, &irq, sizeof(irq)), EINVAL);
+	for (size_t i = 0; i < COUNT(fds); i++)
+		assert_int_equal(ask(&b, VU_DEVICE_GET_REGION_IO_FDS, &fds[i], sizeof(fds[i])), EINVAL);
+	bench_close(&b);
+}
+
 static void descriptors_that_nobody_wants_are_closed(void **state)
 {
 	struct vu_map m = { sizeof(m), VU_MAP_WRITE, 0, RAM, RAM_SIZE };
@@ -365,6 +386,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_size_that_no_message_has_ends_the_connection),
 		cmocka_unit_test(payloads_that_are_too_short_are_refused),
+		cmocka_unit_test(what_is_behind_the_last_region_or_interrupt_is_refused),
 		cmocka_unit_test(descriptors_that_nobody_wants_are_closed),
 		cmocka_unit_test(descriptors_belong_to_the_message_they_came_with),
 		cmocka_unit_test(maps_that_overlap_wrap_or_are_crooked_are_refused),

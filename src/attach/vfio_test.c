@@ -125,7 +125,7 @@ static void the_device_has_nine_regions_and_one_msi(void **state)
 	d = (struct vu_device_info){ 16, VU_DEVICE_RESETS | VU_DEVICE_PCI, 9, 5 };
 	assert_memory_equal(payload(&b), &d, sizeof(d));
 	for (uint32_t i = 0; i < VU_REGIONS; i++) {
-		struct vu_region_info r = { .argsz = 256, .index = i };
+		struct vu_region_info r = { .argsz = i % 2 ? 256 : sizeof(r), .index = i };
 
 		assert_int_equal(ask(&b, VU_DEVICE_GET_REGION_INFO, &r, sizeof(r)), 0);
 		memcpy(&r, payload(&b), sizeof(r));
@@ -138,10 +138,17 @@ static void the_device_has_nine_regions_and_one_msi(void **state)
 
 		assert_int_equal(ask(&b, VU_DEVICE_GET_IRQ_INFO, &r, sizeof(r)), 0);
 		memcpy(&r, payload(&b), sizeof(r));
+		assert_int_equal(r.argsz, 16);
+		assert_int_equal(r.index, i);
 		assert_int_equal(r.count, i == VU_IRQ_MSI);
+		assert_int_equal(r.flags, i == VU_IRQ_MSI ? VFIO_IRQ_INFO_EVENTFD | VFIO_IRQ_INFO_NORESIZE : 0);
 	}
-	assert_int_equal(ask(&b, VU_DEVICE_GET_REGION_IO_FDS, &f, sizeof(f)), 0);
-	assert_memory_equal(payload(&b), &f, sizeof(f)); /* a list of none */
+	for (uint32_t room = sizeof(f); room <= 256; room += 240) {
+		f.argsz = room;
+		assert_int_equal(ask(&b, VU_DEVICE_GET_REGION_IO_FDS, &f, sizeof(f)), 0);
+		f.argsz = sizeof(f);
+		assert_memory_equal(payload(&b), &f, sizeof(f)); /* a list of none */
+	}
 	bench_close(&b);
 }
 

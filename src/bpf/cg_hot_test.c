@@ -55,6 +55,8 @@ static const struct bpf_probe probes[] = {
 	  .name = "d",
 	  .pid = PID,
 	  .is_later = true },
+	{ .id = 7, .cls = IMG_PERF, .prov = "cpc", .mod = "", .func = "", .name = "one" },
+	{ .id = 8, .cls = IMG_PERF, .prov = "cpc", .mod = "", .func = "", .name = "two" },
 };
 
 static int resolve(void *arg, const struct d_probedesc *d, int (*add)(void *, uint32_t), void *add_arg, struct err *e)
@@ -107,6 +109,19 @@ static int names_map(const struct made *m, uint8_t use)
 		    m->img->map[p->ins[i].imm].use == use)
 			return (int)i;
 	return -1;
+}
+
+/* How many maps of such a use there are. */
+static uint32_t maps_of(const char *text, uint8_t use)
+{
+	struct made m;
+	uint32_t n = 0;
+
+	make(&m, text, &bpf_arch_x86_64);
+	for (uint32_t i = 0; i < m.img->nmaps; i++)
+		n += m.img->map[i].use == use;
+	made_free(&m);
+	return n;
 }
 
 /* How many instructions of the first program are such: by code, and for calls by helper. */
@@ -210,6 +225,26 @@ static void what_this_memory_had_before_is_in_no_comparison_and_no_record(void *
 	made_free(&m);
 }
 
+/* A key that is new while interrupts are off may find the reserve of the map empty only if another was new there. */
+static void keys_have_a_second_map_where_several_can_be_new_in_one_interrupt(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t n;
+	} rows[] = {
+		{ "one { @[arg0] = count(); }", 0 },
+		{ "one { @[arg0] = count(); @[arg1] = count(); }", 1 },
+		{ "one { @[arg0] = count(); @b[arg0] = count(); }", 0 },
+		{ "one, two { @[arg0] = count(); }", 1 },
+		{ "one { @[arg0] = count(); } two { @[arg0] = count(); }", 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (maps_of(rows[i].text, IMG_SPARE) != rows[i].n)
+			fail_msg("%s: %u", rows[i].text, maps_of(rows[i].text, IMG_SPARE));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +252,7 @@ int main(void)
 		cmocka_unit_test(an_argument_that_is_in_one_place_is_read_there),
 		cmocka_unit_test(a_string_is_padded_with_zeros_where_somebody_looks_at_them),
 		cmocka_unit_test(what_this_memory_had_before_is_in_no_comparison_and_no_record),
+		cmocka_unit_test(keys_have_a_second_map_where_several_can_be_new_in_one_interrupt),
 	};
 
 	return cmocka_run_group_tests_name("what a firing costs", tests, NULL, NULL);

@@ -402,7 +402,7 @@ static int ops_next(void *maps, uint32_t map, const void *key, void *next_key)
 		return -TALLY_EINVAL;
 	/* A key that is gone starts again at the first, as in the kernel. */
 	int64_t at = key ? vm_map_find(m, key) : -1;
-	uint32_t slot = slot_in_use(m, (uint32_t)(at + 1 > 0 ? at + 1 : 0));
+	uint32_t slot = slot_in_use(m, at < 0 ? 0 : (uint32_t)at + 1);
 	if (slot >= m->nslots)
 		return -TALLY_EEND;
 	if (is_hash(m->def))

@@ -449,6 +449,20 @@ static void padding_is_said_once(void **state)
 	unlink(path);
 }
 
+/* What was assumed is said with each answer: who reads the second has not read the first. */
+static void each_call_says_what_its_times_were_taken_for(void **state)
+{
+	struct env *v = *state;
+	struct tally_ptt_dump_opts o = dump_opts(v, TALLY_FORMAT_TEXT);
+	struct tally_ptt *t = opened(v, v->raw);
+
+	for (uint32_t i = 1; i <= 3; i++) {
+		assert_int_equal(tally_ptt_dump(t, &o), 0);
+		assert_int_equal(count_of(&v->notes, ": times are read as "), i);
+	}
+	tally_ptt_close(t);
+}
+
 static void two_threads_say_the_same_as_one(void **state)
 {
 	struct env *v = *state;
@@ -721,6 +735,7 @@ int main(void)
 		cmocka_unit_test(a_report_says_the_truth),
 		cmocka_unit_test(rows_of_two_devices_never_look_the_same),
 		cmocka_unit_test(padding_is_said_once),
+		cmocka_unit_test(each_call_says_what_its_times_were_taken_for),
 		cmocka_unit_test(two_threads_say_the_same_as_one),
 		cmocka_unit_test(no_latency_of_a_weak_guess_is_unmarked),
 		cmocka_unit_test(each_call_notes_how_times_are_read),
