@@ -129,6 +129,7 @@ static void headers_that_can_not_be_are_refused(void **state)
 		ROW(E, Elf64_Ehdr, e_phentsize, 32, CORRUPT, "program headers"),
 		ROW(E, Elf64_Ehdr, e_phoff, UINT64_MAX - 8, CORRUPT, "program headers"),
 		ROW(E, Elf64_Ehdr, e_phnum, 65535, CORRUPT, "program headers"),
+		ROW(E, Elf64_Ehdr, e_phnum, 2, CORRUPT, "program headers"),
 		ROW(E, Elf64_Ehdr, e_phnum, 0, CORRUPT, "nothing to load"),
 		ROW(E, Elf64_Ehdr, e_entry, BASE - 4, INVAL, "entry"),
 		ROW(E, Elf64_Ehdr, e_entry, BASE + 2, INVAL, "entry"),

@@ -84,7 +84,7 @@ static void make(struct made *m, const char *text, const struct bpf_arch *arch)
 				    .ring_bytes = 4096,
 				    .control_bytes = 4096,
 				    .agg_entries = 16,
-				    .dynvar_bytes = 4096 };
+				    .dynvar_bytes = 1 << 20 };
 	const struct d_env env = { .probes = resolve, .strsize = 256 };
 	struct err e = { 0 }, why = { 0 };
 
@@ -245,6 +245,20 @@ static void keys_have_a_second_map_where_several_can_be_new_in_one_interrupt(voi
 			fail_msg("%s: %u", rows[i].text, maps_of(rows[i].text, IMG_SPARE));
 }
 
+/* Its key is who the thread is, which only a helper knows. */
+static void a_variable_in_the_storage_of_the_thread_needs_no_key(void **state)
+{
+	const struct bpf_ins who = I_CALL(get_current_pid_tgid);
+	const uint32_t without = instructions(":::entry { @ = count(); }", who, true);
+
+	(void)state;
+	assert_int_equal(instructions(":::entry { self->a = arg0; @ = count(); }", who, true), without);
+	/* one that is too long is in a hash, alone or beside another */
+	assert_true(instructions(":::entry { self->s = probename; @ = count(); }", who, true) > without);
+	assert_true(instructions(":::entry { self->a = arg0; self->s = probename; @ = count(); }", who, true) >
+		    without);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +266,7 @@ int main(void)
 		cmocka_unit_test(an_argument_that_is_in_one_place_is_read_there),
 		cmocka_unit_test(a_string_is_padded_with_zeros_where_somebody_looks_at_them),
 		cmocka_unit_test(what_this_memory_had_before_is_in_no_comparison_and_no_record),
+		cmocka_unit_test(a_variable_in_the_storage_of_the_thread_needs_no_key),
 		cmocka_unit_test(keys_have_a_second_map_where_several_can_be_new_in_one_interrupt),
 	};
 
