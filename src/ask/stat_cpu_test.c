@@ -404,6 +404,9 @@ static void a_counter_lost_to_a_stranger_is_asked_for_again(void **state)
 {
 	struct leased l = { .c = NULL };
 	struct cpu_event *ev;
+	struct err e = { 0 };
+	uint64_t before;
+	void *page;
 
 	(void)state;
 	assert_int_equal(open_leased(&l, true, 0), 0);
@@ -411,13 +414,20 @@ static void a_counter_lost_to_a_stranger_is_asked_for_again(void **state)
 	assert_int_equal(stat_cpu_begin(l.c), 0);
 	assert_int_equal(stat_cpu_read(l.c), 0);
 	assert_int_equal(stat_cpu_read(l.c), 0);
+	assert_int_equal(k_counter_enable(ev->k, false, &e), 0); /* as the kernel has it then */
 	assert_int_equal(cpu_event_lost(l.c, ev, true), 0);
 	assert_int_equal(ev->nspans, 1);
 	assert_int_equal(ev->span[0].from, l.c->before_ns);
+	before = ev->slot[0].now.value;
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(page != MAP_FAILED);
+	*(volatile char *)page = 1;
+	munmap(page, 4096);
 	assert_int_equal(cpu_event_lost(l.c, ev, true), 0);
 	assert_int_equal(ev->nspans, 1);
 	assert_int_equal(stat_cpu_read(l.c), 0); /* it has one again */
 	assert_false(ev->lost);
+	assert_true(ev->slot[0].now.value > before);
 	assert_int_equal(ev->span[0].to, l.c->now_ns);
 	close_leased(&l);
 }
