@@ -558,6 +558,30 @@ static void parse_only_asks_for_no_probe(void **state)
 	world_fini(&w);
 }
 
+/* Each result has a register of its own, and who reads it names it. */
+static void intermediate_code_shows_which_registers_it_reads(void **state)
+{
+	struct world w;
+	const char *text = "BEGIN { x = arg0 + arg1; }";
+	unsigned d[2], to, a, b, from;
+	const char *p;
+
+	(void)state;
+	world_init(&w);
+	w.env.dump = "lower";
+	assert_int_equal(compile(&w, NULL, text, strlen(text)), 0);
+	p = strstr(w.dump.p, "  BUILTIN ");
+	assert_non_null(p);
+	assert_int_equal(sscanf(p, " BUILTIN r%u #%*u 1 BUILTIN r%u #%*u 1 ADD r%u r%u r%u 1 OSTORE o1+0 r%u size 8",
+				&d[0], &d[1], &to, &a, &b, &from),
+			 6);
+	assert_int_equal(a, d[0]);
+	assert_int_equal(b, d[1]);
+	assert_int_equal(from, to);
+	assert_true(d[0] != d[1] && to != d[0] && to != d[1]);
+	world_fini(&w);
+}
+
 static void descriptions_are_kept_as_written(void **state)
 {
 	struct world w;
@@ -1129,6 +1153,7 @@ int main(void)
 		cmocka_unit_test(names_of_data_are_told_from_those_of_code),
 		cmocka_unit_test(sizes_are_read_before_types),
 		cmocka_unit_test(parse_only_asks_for_no_probe),
+		cmocka_unit_test(intermediate_code_shows_which_registers_it_reads),
 		cmocka_unit_test(descriptions_are_kept_as_written),
 		cmocka_unit_test(a_clause_asks_once_whose_thread_local_variables_it_has),
 		cmocka_unit_test(a_clause_reads_the_clock_once_unless_it_chills),
