@@ -10,6 +10,20 @@ trace_here() {
   "$TALLY" record --on kunpeng,load=nvme -e hisi_ptt0_2/filter=00:10.0,type=p+np+cpl,direction=2/ --duration 2 -o t.data 2>/dev/null
 }
 
+@test "a description that lacks its provider is told how many parts it needs, and which provider may be meant" {
+  run vm -n 'a:b:c { }'
+  [ "$status" -eq 1 ]
+  has '"a" stands for a module; with a provider it is PROVIDER:MODULE:FUNCTION:NAME'
+  run vm -n 'b:c { }'
+  has '"b" stands for a function; with a provider it is PROVIDER:MODULE:FUNCTION:NAME'
+  run vm -n 'syscall:read:entri { }'
+  has 'syscall is a provider, and a description with one has four parts; did you mean syscall::read:entri?'
+  run vm -n 'pid123:main:entry { }'
+  has 'did you mean pid123::main:entry?'
+  run vm -n 'cpc:nosuch { }'
+  has 'did you mean cpc:::nosuch?'
+}
+
 @test "dump --filter: an id as dump prints it, 01:00.0, is no syntax error" {
   trace_here
   "$TALLY" dump --filter 'requester == 0x100' t.data >number 2>/dev/null

@@ -41,6 +41,37 @@ static bool ident_char(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
+static uint8_t word_kind(const char *s, size_t n)
+{
+	for (size_t i = 0; i < COUNT(keywords); i++)
+		if (strncmp(keywords[i].text, s, n) == 0 && keywords[i].text[n] == '\0')
+			return keywords[i].kind;
+	return memchr(s, '`', n) != NULL ? T_SYMBOL : T_IDENT;
+}
+
+/* Whether a name, maybe behind stars, and what ends a declarator stand there. */
+static bool lex_ends_declarator(const char *p)
+{
+	p += strspn(p, "* \t");
+	if (!ident_first(*p))
+		return false;
+	while (ident_char(*p))
+		p++;
+	p += strspn(p, " \t");
+	return *p != '\0' && strchr(";[,", *p) != NULL;
+}
+
+const char *lex_near_declared(struct parser *ps, const char *word, const char *behind)
+{
+	if (is_builtin(word) || type_named(ps->u, word) != NULL)
+		return "";
+	const char *advice = near_type_name(ps->u, NULL, word);
+	if (*advice == '\0' && lex_ends_declarator(behind) && word_kind(word, strlen(word)) == T_IDENT &&
+	    sym_get(ps->u, SYM_GLOBAL, word, 0, false) == NULL && !ps->u->env.no_advice)
+		advice = arena_printf(&ps->u->arena, "; there is no type %.60s", word);
+	return advice != NULL ? advice : "";
+}
+
 /* A type that nobody has is a syntax error at its name, or at what stands behind it: x of `pid_tt x`, 1 of `(pid_tt
  * *)1`. */
 static const char *lex_near_type(struct parser *ps)
@@ -56,9 +87,9 @@ static const char *lex_near_type(struct parser *ps)
 		;
 	if (word == end || !ident_first(*word) || (word > begin && strchr("@>.`", word[-1]) != NULL))
 		return "";
+	bool behind = end + strspn(end, " \t*") >= t->start;
 	word = arena_strndup(&ps->u->arena, word, (size_t)(end - word));
-	return word == NULL || is_builtin(word) || type_named(ps->u, word) != NULL ? "" :
-										     near_type_name(ps->u, NULL, word);
+	return word == NULL ? "" : lex_near_declared(ps, word, behind ? t->start : "");
 }
 
 /* The source ends where it must not. */
@@ -377,10 +408,7 @@ static int lex_char(struct parser *ps)
 
 static int word_token(struct d_unit *u, struct d_token *t, const char *s, size_t n)
 {
-	t->kind = memchr(s, '`', n) != NULL ? T_SYMBOL : T_IDENT;
-	for (size_t i = 0; i < COUNT(keywords); i++)
-		if (strncmp(keywords[i].text, s, n) == 0 && keywords[i].text[n] == '\0')
-			t->kind = keywords[i].kind;
+	t->kind = word_kind(s, n);
 	t->len = (uint32_t)n;
 	t->str = arena_strndup(&u->arena, s, n);
 	return t->str == NULL ? d_nomem(u) : 0;

@@ -238,7 +238,7 @@ static const char *parse_near_type(struct parser *ps, const struct d_clausenode 
 {
 	const size_t n = strcspn(c->descs->text, ":, \t");
 	const char *word = arena_strndup(&ps->u->arena, c->descs->text, n);
-	return word != NULL && c->descs->text[n] != ':' ? near_type_name(ps->u, NULL, word) : "";
+	return word != NULL && c->descs->text[n] != ':' ? lex_near_declared(ps, word, ps->p) : "";
 }
 
 static int parse_body(struct parser *ps, struct d_clausenode *c)

@@ -101,6 +101,9 @@ void lex_rewind(struct parser *ps);                   /* the cursor goes back in
 const char *near_keyword(const char *word, size_t n); /* near.c: what D has instead, or NULL */
 const char *near_macro(const char *name);             /* near.c: what defines it, or NULL */
 int lex_syntax(struct parser *ps);                    /* fails with: syntax error near "token" */
+/* What is added to the refusal of a word that may be meant for a type: one that is near, or that there is none if a
+ * declarator stands behind it; else "". */
+const char *lex_near_declared(struct parser *ps, const char *word, const char *behind);
 int lex_macro_text(struct d_unit *u, uint32_t line, const char *name, size_t n, const char **text);
 
 /* A control line ("#..." without the newline). `early`: only #pragma D option does its work, else

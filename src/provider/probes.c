@@ -366,10 +366,34 @@ static int offer_matching(struct probes *t, const struct d_probedesc *d, struct 
 	return rc;
 }
 
+/* Parts are counted from the right: what was meant for the provider stands for a module, or a function. */
+static int why_shifted(const struct d_probedesc *d, struct err *why)
+{
+	const char *first = *d->mod ? d->mod : d->func;
+
+	for (size_t i = 0; *first && i < COUNT(providers); i++) {
+		const struct provider *p = providers[i];
+		const size_t n = strlen(p->name);
+
+		if (strncmp(first, p->name, n) || first[n + (p->is_of_process ? strspn(first + n, "0123456789") : 0)])
+			continue;
+		return err_set(why, TALLY_ENOPROBE,
+			       "%.60s is a provider, and a description with one has four parts; did you mean "
+			       "%.60s::%.60s:%.60s?",
+			       first, first, *d->mod ? d->func : "", d->name);
+	}
+	if (!*first)
+		return 0;
+	return err_set(
+		why, TALLY_ENOPROBE,
+		"no provider has it: \"%.60s\" stands for a %s; with a provider it is PROVIDER:MODULE:FUNCTION:NAME",
+		first, *d->mod ? "module" : "function");
+}
+
 /* Of the providers that the description names: the first that has a reason why it finds nothing. */
 static int why_nothing_matches(const struct probes *t, const struct d_probedesc *d, struct err *why)
 {
-	int rc = 0;
+	int rc = *d->prov ? 0 : why_shifted(d, why);
 
 	for (size_t i = 0; i < COUNT(providers) && *d->prov && rc == 0; i++)
 		if (!text_glob(d->prov, providers[i]->name))

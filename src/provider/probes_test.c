@@ -157,8 +157,10 @@ static void module_and_function_are_empty(void **state)
 	(void)state;
 	assert_int_equal(match(t, D("cpc", "vmlinux", "", "cpu_clock-all-10000"), &l, &e), -TALLY_ENOPROBE);
 	assert_non_null(strstr(e.text, "no module and no function"));
-	assert_int_equal(match(t, D("", "", "main", "BEGIN"), &l, &e), 0);
-	assert_int_equal(match(t, D("", "x*", "", "*"), &l, &e), 0);
+	assert_int_equal(match(t, D("", "", "main", "BEGIN"), &l, &e), -TALLY_ENOPROBE);
+	assert_non_null(strstr(e.text, "\"main\" stands for a function"));
+	assert_int_equal(match(t, D("", "x*", "", "*"), &l, &e), -TALLY_ENOPROBE);
+	assert_non_null(strstr(e.text, "\"x*\" stands for a module"));
 	assert_int_equal(match(t, D("nobody", "", "", "BEGIN"), &l, &e), -TALLY_ENOPROBE);
 	assert_string_equal(
 		e.text,

@@ -1,0 +1,3 @@
+int x;
+BEGIN { x y; }
+/* expect-error 2: D_SYNTAX syntax error near "y; }" */
