@@ -218,10 +218,10 @@ static void html_put_graphs(struct an_emit *e)
 							t->label,
 				     f, i);
 		if (!sum.failed && !stacks.failed)
-			an_explain(
-				&e->page, part,
-				"%s%s%s in %s different stack%s. A box is a function, below it is what it called; its width is its share.",
-				sum.p, *unit ? " " : "", unit, stacks.p, t->stacks == 1 ? "" : "s");
+			an_explain(&e->page, part,
+				   "%s%s%s in %s different stack%s. A box is a function, "
+				   "below it is what it called; its width is its share.",
+				   sum.p, *unit ? " " : "", unit, stacks.p, t->stacks == 1 ? "" : "s");
 		e->page.arena.failed |= sum.failed | stacks.failed;
 		buf_free(&sum);
 		buf_free(&stacks);

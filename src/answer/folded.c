@@ -24,7 +24,8 @@ static bool folded_has_both(const struct an_flame *f)
 	return has[AN_FRAME_USER] && has[AN_FRAME_KERNEL];
 }
 
-/* The names as lines have them, one after the other; *ends: where each ends. Paths have few names and have them often. */
+/* The names as lines have them, one after the other; *ends: where each ends. Paths have few names, and have
+ * them often. */
 static bool folded_names_clean(struct buf *texts, size_t **ends, const struct an_flame *f)
 {
 	const bool mark = folded_has_both(f);

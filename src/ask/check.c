@@ -35,8 +35,8 @@ static int check_read_snapshots(struct checking *k)
 	if (rc >= 0 && k->now && !gpci_snapshot_moved(k->before, k->now))
 		return plat_fail(
 			k->p, TALLY_ENOTSUP,
-			"nothing was checked: no counter changed between the two readings; "
-			"use a longer interval (-I; the dispatcher's window is 10 ms), or see whether the platform is running");
+			"nothing was checked: no counter changed between the two readings; use a longer "
+			"interval (-I; the dispatcher's window is 10 ms), or see whether the platform is running");
 	return rc < 0 ? hv_failed(k->p, rc, &e) : 0;
 }
 

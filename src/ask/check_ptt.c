@@ -329,9 +329,9 @@ int check_ptt(struct tally_platform *p, const struct tally_check_opts *c, struct
 		if (v == PTT_BROKEN && p->on.row->is == PLAT_SAVED && is_of_transactions(i)) {
 			const size_t n = strlen(why.text);
 
-			snprintf(
-				why.text + n, sizeof(why.text) - n,
-				"; records that are missing from the file look so, too: 'tally report' searches for them");
+			snprintf(why.text + n, sizeof(why.text) - n,
+				 "; records that are missing from the file look so, "
+				 "too: 'tally report' searches for them");
 		}
 		check_row(p, result, t,
 			  (struct check_invariant){ i + 1, ptt_invariants[i].name, verdict[v], ptt_invariants[i].text,

@@ -108,10 +108,10 @@ static int check_group(struct stat_all *a, struct stat_run *s, const char *list,
 	if (*list == '{' && open)
 		return plat_fail(s->p, TALLY_EINVAL, "'%s': groups cannot be nested", open);
 	if (*list == '{' && a->o.flags & TALLY_STAT_SHARE)
-		return plat_fail(
-			s->p, TALLY_EINVAL,
-			"'%s': groups and --share cannot be combined: shared events take turns one by one; without --share all are counted at once",
-			list);
+		return plat_fail(s->p, TALLY_EINVAL,
+				 "'%s': groups and --share cannot be combined: shared events "
+				 "take turns one by one; without --share all are counted at once",
+				 list);
 	if (*list == '}' && !open)
 		return plat_fail(s->p, TALLY_EINVAL, "'%s': } without a {", list);
 	if (*list == '}' && list[1] && list[1] != ',')

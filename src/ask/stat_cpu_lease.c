@@ -35,11 +35,10 @@ static int no_room(struct stat_cpu *c, const struct cpu_event *ev, const struct 
 {
 	uint32_t n = how_many(c);
 
-	return plat_fail(
-		c->p, TALLY_EBUSY,
-		"%u event%s need a hardware counter each, and none is left for '%s': %s; give fewer events, or let them "
-		"take turns with --share (each is counted part of the time and scaled up)",
-		n, n == 1 ? "" : "s", ev->name, why->text);
+	return plat_fail(c->p, TALLY_EBUSY,
+			 "%u event%s need a hardware counter each, and none is left for '%s': %s; give fewer events, "
+			 "or let them take turns with --share (each is counted part of the time and scaled up)",
+			 n, n == 1 ? "" : "s", ev->name, why->text);
 }
 
 /* The events on this process, all at once. */

@@ -341,11 +341,10 @@ static int client_say_hello(struct local_client *c, uint32_t rights, struct err 
 	int rc = local_ask_and_wait(c, LOCAL_HELLO, &hello, sizeof(hello), &a, NULL, &why);
 
 	if (rc == -TALLY_EEND)
-		return err_set(
-			e, TALLY_EEND,
-			"%s: the server closed the connection at HELLO: it speaks another protocol, e.g. that of a --vfio-user "
-			"socket, or it has ended",
-			c->name);
+		return err_set(e, TALLY_EEND,
+			       "%s: the server closed the connection at HELLO: it speaks another "
+			       "protocol, e.g. that of a --vfio-user socket, or it has ended",
+			       c->name);
 	if (rc < 0)
 		return err_set(e, (enum tally_err) - rc, "%s", why.text);
 	if (a.head.bytes != sizeof(a.head) + sizeof(c->welcome))

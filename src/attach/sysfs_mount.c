@@ -370,11 +370,10 @@ int sysfs_mount(struct sysfs_mount *m, const struct fuse_lowlevel_ops *op, void 
 	if (!m->session)
 		return err_set(e, TALLY_EIO, "%s: FUSE's library opened no session", m->dir);
 	if ((m->at >= 0 ? mount_by_root(m) : table.session_mount(m->session, m->dir)) < 0)
-		return err_set(
-			e, TALLY_EPERM, "cannot mount on %s: %s", m->dir,
-			geteuid() ?
-				"without root, fusermount3 (Debian's package fuse3) and a directory of your own are required" :
-				"CAP_SYS_ADMIN is required");
+		return err_set(e, TALLY_EPERM, "cannot mount on %s: %s", m->dir,
+			       geteuid() ? "without root, fusermount3 (Debian's package fuse3) "
+					   "and a directory of your own are required" :
+					   "CAP_SYS_ADMIN is required");
 	m->mounted = true;
 	if (fcntl(table.session_fd(m->session), F_SETFL, O_NONBLOCK) < 0)
 		return err_set(e, TALLY_EIO, "%s: %s", m->dir, strerror(errno));

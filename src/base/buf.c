@@ -4,8 +4,8 @@
  * A failed allocation is remembered and the text is cut short, so that writers need one check at the end instead of one
  * a call.
  *
- * Names of processes and files may have any bytes. In JSON a byte that is not UTF-8 is U+FFFD and a control character is
- * escaped; on a terminal a control character is '?' (buf_plain), or shown as \xNN (buf_visible), and never obeyed.
+ * Names of processes and files may have any bytes. In JSON a byte that is not UTF-8 is U+FFFD and a control character
+ * is escaped; on a terminal a control character is '?' (buf_plain), or shown as \xNN (buf_visible), and never obeyed.
  */
 #include <stdio.h>
 #include <string.h>

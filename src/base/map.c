@@ -4,8 +4,8 @@
  * Keys are copied. There is no removal: who takes a key out sets its value to NULL, and the key stays. A value's place
  * moves when the table grows, so what map_at() returns holds until the next map_at().
  *
- * The hash mixes well and has no secret: who knows it can choose keys that collide, and each look-up is then a walk over
- * them. So whoever fills a table with a stranger's keys bounds how many it takes.
+ * The hash mixes well and has no secret: who knows it can choose keys that collide, and each look-up is then a walk
+ * over them. So whoever fills a table with a stranger's keys bounds how many it takes.
  */
 #include <string.h>
 

@@ -130,7 +130,8 @@ void cg_vcounter(struct cg *g, const struct ir_ins *i)
 
 	if (cg_has_subject(g))
 		cg_fail(g, D_UNSUPPORTED,
-			"line %u: %s:::%s is about a thread that does not run yet: vcounter() counts for the one that runs",
+			"line %u: %s:::%s is about a thread that does not "
+			"run yet: vcounter() counts for the one that runs",
 			g->line, g->probe->prov, g->probe->name);
 	for (int k = 0; k < TRIES; k++) {
 		uint32_t again = cg_label(g);

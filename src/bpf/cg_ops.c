@@ -890,8 +890,8 @@ static void op_ostack(struct cg *g, const struct ir_ins *i)
 }
 
 /*
- * A stack ends before its first address of 0, for ustack() as here: where a program keeps no frame pointers, the kernel's walk may
- * go on behind one by what stands in that register.
+ * A stack ends before its first address of 0, for ustack() as here: where a program keeps no frame pointers, the
+ * kernel's walk may go on behind one by what stands in that register.
  */
 static void op_stackdepth(struct cg *g, const struct ir_ins *i)
 {

@@ -130,8 +130,8 @@ void cg_get_stack(struct cg *g, bool user)
 	}
 	if (user)
 		cg_fail(g, D_UNSUPPORTED,
-			"line %u: %s:::%s is about a thread whose memory the kernel has not switched to yet, so its user "
-			"stack can't be walked: take it where the thread goes (off-cpu)",
+			"line %u: %s:::%s is about a thread whose memory the kernel has not switched to yet, "
+			"so its user stack can't be walked: take it where the thread goes (off-cpu)",
 			g->line, g->probe->prov, g->probe->name);
 	cg_point_subject(g, R1);
 	cg_ins(g, I_CALL(get_task_stack));

@@ -5,8 +5,8 @@
  * columns for what its function makes of the values.  What is a sum stays one: rows of many files may be added up by
  * sum(), min() and max().  What was lost is the table `losses`, so that no sum is without it.
  *
- * DuckDB reads the JSON.  The file is a stranger's, so its names are quoted wherever they become SQL, and what it says of
- * one aggregation must agree: a name that has two functions or tuples of two lengths is refused.
+ * DuckDB reads the JSON. The file is a stranger's, so its names are quoted wherever they become SQL, and what it says
+ * of one aggregation must agree: a name that has two functions or tuples of two lengths is refused.
  *
  * Whole files: a table is written under a temporary name and gets its own when it is complete and on the disk.  The
  * name is made of the file's bytes, so what is written again takes its own place.
@@ -143,10 +143,10 @@ static int answers_take_table(void *arg, const char *const *cell)
 			rc = ptt_oom(q->t);
 	if (rc >= 0 &&
 	    (!cell[0] || !cell[1] || !cell[3] || strcmp(cell[1], cell[2]) != 0 || strcmp(cell[3], cell[4]) != 0))
-		rc = ptt_fail(
-			q->t, TALLY_ECORRUPT,
-			"%s: the aggregation %s is of several kinds in this file: export each program's answers for itself",
-			q->t->path, cell[0] ? cell[0] : "");
+		rc = ptt_fail(q->t, TALLY_ECORRUPT,
+			      "%s: the aggregation %s is of several kinds in "
+			      "this file: export each program's answers for itself",
+			      q->t->path, cell[0] ? cell[0] : "");
 	if (rc >= 0 && !(name = names_add(&taken, ours, COUNT(ours), cell[0][0] ? cell[0] : UNNAMED)))
 		rc = ptt_oom(q->t);
 	if (rc >= 0) {
@@ -222,12 +222,11 @@ static int answers_make_view(struct answers *a, const struct ptt_answer *t)
 	answers_put_name(&a->sql, t->table);
 	buf_puts(&a->sql, " AS SELECT ");
 	rc = ask.failed ? ptt_oom(q->t) : ptt_sql_each(q, ask.p, answers_take_key, a);
-	buf_printf(
-		&a->sql,
-		"%s, %s FROM (SELECT *, row_number() OVER (PARTITION BY CAST(keys AS VARCHAR) ORDER BY line) AS printed%s "
-		"FROM answer WHERE type = 'aggregation' AND name = ",
-		answer_functions[t->function].columns, t->has_time ? "time" : "printed",
-		answer_functions[t->function].has_buckets ? ", unnest(buckets) AS b" : "");
+	buf_printf(&a->sql,
+		   "%s, %s FROM (SELECT *, row_number() OVER (PARTITION BY CAST(keys AS VARCHAR) "
+		   "ORDER BY line) AS printed%s FROM answer WHERE type = 'aggregation' AND name = ",
+		   answer_functions[t->function].columns, t->has_time ? "time" : "printed",
+		   answer_functions[t->function].has_buckets ? ", unnest(buckets) AS b" : "");
 	ptt_sql_quote(&a->sql, t->name);
 	buf_puts(&a->sql, ")");
 	if (rc >= 0)
@@ -244,11 +243,11 @@ int ptt_answers_register(struct ptt_sql *q)
 	int rc = answers_read(q);
 
 	if (rc >= 0)
-		rc = ptt_sql_each(
-			q,
-			"SELECT name, min(\"function\"), max(\"function\"), min(len(keys)), max(len(keys)), "
-			"bool_or(time IS NOT NULL) FROM answer WHERE type = 'aggregation' GROUP BY name ORDER BY min(line)",
-			answers_take_table, &a);
+		rc = ptt_sql_each(q,
+				  "SELECT name, min(\"function\"), max(\"function\"), "
+				  "min(len(keys)), max(len(keys)), bool_or(time IS NOT NULL) "
+				  "FROM answer WHERE type = 'aggregation' GROUP BY name ORDER BY min(line)",
+				  answers_take_table, &a);
 	for (uint32_t i = 0; rc >= 0 && i < q->nanswers; i++)
 		rc = answers_make_view(&a, &q->answer[i]);
 	if (rc >= 0)

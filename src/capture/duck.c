@@ -42,10 +42,10 @@ int duck_load(const char *path, struct err *e)
 	pthread_mutex_unlock(&lock);
 	if (ok)
 		return 0;
-	return err_set(
-		e, TALLY_ENOTSUP,
-		"SQL and Parquet require DuckDB's library, and %s cannot be loaded; " LIBRARY_WHY(
-			"'tally doctor' says how to fetch it, TALLY_DUCKDB names it; a tally whose file has capabilities takes it from the "
-			"system's directories alone (/usr/local/lib, then ldconfig)"),
-		path ? path : SONAME);
+	return err_set(e, TALLY_ENOTSUP,
+		       "SQL and Parquet require DuckDB's library, and %s cannot be loaded; " LIBRARY_WHY(
+			       "'tally doctor' says how to fetch it, TALLY_DUCKDB names it; "
+			       "a tally whose file has capabilities takes it from the "
+			       "system's directories alone (/usr/local/lib, then ldconfig)"),
+		       path ? path : SONAME);
 }

@@ -296,16 +296,15 @@ static void page_add_summary(struct an_page *p, const struct ptt_page_in *in)
 	an_fact(p, f, "outstanding_peak", "outstanding, peak", AN_COUNT,
 		page_cell_peak(r, r->peak_known, r->peak_at_least, r->outstanding_peak));
 	if (r->time != PTT_TIME_ABS)
-		an_explain(
-			p, f,
-			"Times are deltas, which add up over the records that are in the file. So ticks from first to last are at "
-			"least so many, and rates at most so high.");
+		an_explain(p, f,
+			   "Times are deltas, which add up over the records that are in the file. "
+			   "So ticks from first to last are at least so many, and rates at most so high.");
 	if (r->sparse)
-		an_explain(
-			p, f,
-			"Sparse: so many of the steps between two times are long that some gaps were longer than 11 bits "
-			"of time can tell, 2047 ticks. How often the time wrapped in one is not known. So times and latencies are "
-			"lower bounds, rates upper bounds, and how many requests were outstanding on average is unknown.");
+		an_explain(p, f,
+			   "Sparse: so many of the steps between two times are long that some gaps "
+			   "were longer than 11 bits of time can tell, 2047 ticks. How often the time "
+			   "wrapped in one is not known. So times and latencies are lower bounds, "
+			   "rates upper bounds, and how many requests were outstanding on average is unknown.");
 }
 
 static void link_facts(struct an_page *p, const struct ptt_page_in *in)
@@ -329,14 +328,13 @@ static void link_facts(struct an_page *p, const struct ptt_page_in *in)
 		page_cell_about(again, share_or_none(r->read_enabled, r->read_bytes)));
 	an_fact(p, f, "relaxed", "relaxed ordering", AN_SHARE,
 		page_cell_about(about, share_or_none(r->relaxed, r->relaxed + r->ordered)));
-	an_explain(
-		p, f,
-		"Efficiency: enabled payload bytes, divided by all bytes of the packets (payload, header, prefix, "
-		"digest, and 8 bytes of sequence number, LCRC and framing each). Flow control and idle time are "
-		"not in a trace.%s",
-		r->posted_twice ?
-			" Some writes may be counted twice: bytes are upper bounds then, and shares behind ~ are of what was counted." :
-			"");
+	an_explain(p, f,
+		   "Efficiency: enabled payload bytes, divided by all bytes of the packets "
+		   "(payload, header, prefix, digest, and 8 bytes of sequence number, "
+		   "LCRC and framing each). Flow control and idle time are not in a trace.%s",
+		   r->posted_twice ? " Some writes may be counted twice: bytes are upper "
+				     "bounds then, and shares behind ~ are of what was counted." :
+				     "");
 }
 
 static void page_add_devices(struct an_page *p, const struct ptt_page_in *in)
@@ -459,12 +457,11 @@ static void gaps_table(struct an_page *p, const struct ptt_page_in *in)
 		page_skip_columns(t, 7, 7);
 	t->table.left_out = r->gaps - n;
 	lead_device(in, t, 5);
-	an_explain(
-		p, t,
-		"Missing bytes aren't in the file; those passed over are, and make no record. "
-		"What was open there is cut off: it is neither answered nor unanswered. A completion behind it whose request "
-		"may be missing is no unexpected completion. How long a gap took isn't always known, so ticks from first to last are "
-		"at least so many.");
+	an_explain(p, t,
+		   "Missing bytes aren't in the file; those passed over are, and make no record. "
+		   "What was open there is cut off: it is neither answered nor unanswered. "
+		   "A completion behind it whose request may be missing is no unexpected completion. "
+		   "How long a gap took isn't always known, so ticks from first to last are at least so many.");
 }
 
 /* ---- who --------------------------------------------------------------------------------- */
@@ -556,20 +553,18 @@ static void page_add_requesters(struct an_page *p, const struct ptt_page_in *in)
 		page_skip_columns(t, 12, 15);
 		an_explain(p, t, "%s", what_reads_are);
 	} else {
-		an_explain(
-			p, t,
-			"Latency (p50, p99, max): ticks to the last completion, of requests that went well. Peak: "
-			"most that were open at once. Unanswered: open at the end. %s%s%s%s%s",
-			what_reads_are,
-			given_up ? " Given up: its tag was used again while it was open, or too many were." : "",
-			in->r->unanswerable ?
-				" Unanswerable: its completions take a path that the trace does not show." :
-				"",
-			in->r->posted_twice ?
-				" Perhaps twice: so many writes, at most, were seen at two ports and are counted twice; "
-				"with these, figures behind <= are upper bounds." :
-				"",
-			doubt_of_latency(in));
+		an_explain(p, t,
+			   "Latency (p50, p99, max): ticks to the last completion, of requests that went well. "
+			   "Peak: most that were open at once. Unanswered: open at the end. %s%s%s%s%s",
+			   what_reads_are,
+			   given_up ? " Given up: its tag was used again while it was open, or too many were." : "",
+			   in->r->unanswerable ?
+				   " Unanswerable: its completions take a path that the trace does not show." :
+				   "",
+			   in->r->posted_twice ? " Perhaps twice: so many writes, at most, were seen at two ports and "
+						 "are counted twice; with these, figures behind <= are upper bounds." :
+						 "",
+			   doubt_of_latency(in));
 	}
 }
 
@@ -704,10 +699,9 @@ static void page_add_targets(struct an_page *p, const struct ptt_page_in *in)
 		p, t,
 		"Addresses at which two or more writes of one whole DW start; other writes to them are not looked at. "
 		"Headers don't tell an MSI from a doorbell.%s%s",
-		bounds ?
-			" Ticks between two writes have a mark where times may be longer than they look, writes may be counted "
-			"twice, or records are missing." :
-			"",
+		bounds ? " Ticks between two writes have a mark where times may be longer "
+			 "than they look, writes may be counted twice, or records are missing." :
+			 "",
 		in->r->targets_exact ? "" : " There were more than could be counted exactly.");
 }
 

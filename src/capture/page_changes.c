@@ -155,20 +155,20 @@ static const char *recorded_text(struct an_page *p, const struct ptt_report *r)
 
 static void page_say_unlike(struct an_page *p, const struct ptt_page_in *a, const struct ptt_page_in *b)
 {
-	an_page_words(
-		p, AN_CANNOT, "format",
-		"A has %s, B has %s: they don't show the same packets, and 11 bits of time hide gaps that 32 bits show. Rates, latencies, "
-		"outstanding requests and errors would differ by what was recorded, so only the sizes of packets are compared.",
-		recorded_text(p, a->r), recorded_text(p, b->r));
+	an_page_words(p, AN_CANNOT, "format",
+		      "A has %s, B has %s: they don't show the same packets, and 11 bits of time "
+		      "hide gaps that 32 bits show. Rates, latencies, outstanding requests and errors "
+		      "would differ by what was recorded, so only the sizes of packets are compared.",
+		      recorded_text(p, a->r), recorded_text(p, b->r));
 }
 
 static void page_say_sparse(struct an_page *p, const struct ptt_report *a, const struct ptt_report *b)
 {
 	an_page_words(
 		p, AN_CANNOT, "time",
-		"Records of %s are sparse: gaps were longer than the 2047 ticks that 11 bits tell, and how much longer is not known. So "
-		"rates and outstanding requests on average are not compared, means and maxima of latencies are lower bounds, and their "
-		"percentiles are approximate.",
+		"Records of %s are sparse: gaps were longer than the 2047 ticks that 11 bits tell, "
+		"and how much longer is not known. So rates and outstanding requests on average are not compared, "
+		"means and maxima of latencies are lower bounds, and their percentiles are approximate.",
 		a->sparse && b->sparse ? "both" :
 		a->sparse              ? "A" :
 					 "B");

@@ -39,20 +39,22 @@ const struct opts *cmd_check_opts(void)
 	static const struct opts o = {
 		.verb = "check",
 		.usage = "[option]... gpci|vfalls|mmustat|ptt",
-		.intro =
-			"Reads all readable counters twice and checks them against the invariants of their machine. POWER (gpci): time given out and\n"
-			"used, entitlements, donations, links, records by id. Victoria Falls (vfalls): misses, memory controllers, hubs.\n"
-			"Niagara (mmustat): TLB misses and their time. PTT: packets, transactions and link traffic, over traces of all\n"
-			"devices. Each invariant has a row, which says why the invariant is broken or why it cannot\n"
-			"be checked.\n",
-		.outro =
-			"\nExamples:\n"
-			"  tally check --on power --load contended -I 100 gpci\n"
-			"  tally check --on batoka,load=random --json vfalls\n"
-			"  tally check --on niagara,load=chase -I 10 mmustat\n"
-			"  tally check --on kunpeng,load=p2p ptt\n"
-			"  tally check -i t.data ptt\n"
-			"\nExit status: 0 no invariant is broken; 1 an invariant is broken or the check failed; 2 invalid options; 3 not supported, or nothing was checked; 4 not permitted.\n",
+		.intro = "Reads all readable counters twice and checks them against the "
+			 "invariants of their machine. POWER (gpci): time given out and\n"
+			 "used, entitlements, donations, links, records by id. "
+			 "Victoria Falls (vfalls): misses, memory controllers, hubs.\n"
+			 "Niagara (mmustat): TLB misses and their time. PTT: "
+			 "packets, transactions and link traffic, over traces of all\n"
+			 "devices. Each invariant has a row, which says why the invariant is broken or why it cannot\n"
+			 "be checked.\n",
+		.outro = "\nExamples:\n"
+			 "  tally check --on power --load contended -I 100 gpci\n"
+			 "  tally check --on batoka,load=random --json vfalls\n"
+			 "  tally check --on niagara,load=chase -I 10 mmustat\n"
+			 "  tally check --on kunpeng,load=p2p ptt\n"
+			 "  tally check -i t.data ptt\n"
+			 "\nExit status: 0 no invariant is broken; 1 an invariant is broken or the check failed; "
+			 "2 invalid options; 3 not supported, or nothing was checked; 4 not permitted.\n",
 		.opt = options,
 		.n = COUNT(options),
 	};

@@ -76,9 +76,9 @@ const struct opts *cmd_dump_opts(void)
 	static const struct opts o = {
 		.verb = "dump",
 		.usage = "[option]... FILE",
-		.intro =
-			"Prints the TLP headers of a PTT trace (perf.data, or raw records): time in ticks, device, type,\n"
-			"requester, tag, address and more. FILE - is standard input.\n",
+		.intro = "Prints the TLP headers of a PTT trace (perf.data, "
+			 "or raw records): time in ticks, device, type,\n"
+			 "requester, tag, address and more. FILE - is standard input.\n",
 		.outro = "\nExamples:\n"
 			 "  tally dump perf.data | head\n"
 			 "  tally dump perf.data \\\n"

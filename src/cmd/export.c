@@ -59,10 +59,12 @@ const struct opts *cmd_export_opts(void)
 	static const struct opts o = {
 		.verb = "export",
 		.usage = "[option]... FILE",
-		.intro =
-			"Writes the packets of a PTT trace as CSV (default), JSON or Parquet, or queries them with SQL.\n"
-			"Of what 'tally trace --json' wrote each aggregation is a table, and so is what was lost: losses.\n"
-			"SQL, Parquet and answers need DuckDB's library: 'tally doctor' says how to get it; TALLY_DUCKDB is its path.\n",
+		.intro = "Writes the packets of a PTT trace as CSV (default), "
+			 "JSON or Parquet, or queries them with SQL.\n"
+			 "Of what 'tally trace --json' wrote each aggregation "
+			 "is a table, and so is what was lost: losses.\n"
+			 "SQL, Parquet and answers need DuckDB's library: "
+			 "'tally doctor' says how to get it; TALLY_DUCKDB is its path.\n",
 		.outro = "\nExamples:\n"
 			 "  tally export -o packets.csv perf.data\n"
 			 "  # with DuckDB's library:\n"

@@ -19,9 +19,9 @@ const struct opts *cmd_get_opts(void)
 	static const struct opts o = {
 		.verb = "get",
 		.usage = "[option]... SELECTOR...",
-		.intro =
-			"Reads tunables, registers and records. A SELECTOR is DEVICE/NAME, or DEVICE for all its tunables; vfalls/REGISTER/;\n"
-			"gpci/REQUEST[,index=N]/; mmustat/all/. 'tally list KIND' shows the names.\n",
+		.intro = "Reads tunables, registers and records. A SELECTOR is DEVICE/NAME, "
+			 "or DEVICE for all its tunables; vfalls/REGISTER/;\n"
+			 "gpci/REQUEST[,index=N]/; mmustat/all/. 'tally list KIND' shows the names.\n",
 		.outro = "\nExamples:\n"
 			 "  tally get --on kunpeng hisi_ptt0_2\n"
 			 "  tally get --on batoka vfalls/zam0_lpu_a_pcr/ vfalls/18/\n"

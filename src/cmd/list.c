@@ -26,11 +26,11 @@ const struct opts *cmd_list_opts(void)
 	static const struct opts o = {
 		.verb = "list",
 		.usage = "[option]... [KIND [PATTERN] | PATTERN]",
-		.intro =
-			"Finds names: 'tally list' shows the kinds, 'tally list KIND'\n"
-			"all names of one kind, 'tally list PATTERN' the matches of all kinds. A PATTERN with * ? [ is a\n"
-			"glob over names; any other PATTERN matches a part of a name or explanation. For the kinds\n"
-			"ptt, vfalls, mmustat and gpci, list shows what the platform of --on has and permits.\n",
+		.intro = "Finds names: 'tally list' shows the kinds, 'tally list KIND'\n"
+			 "all names of one kind, 'tally list PATTERN' the "
+			 "matches of all kinds. A PATTERN with * ? [ is a\n"
+			 "glob over names; any other PATTERN matches a part of a name or explanation. For the kinds\n"
+			 "ptt, vfalls, mmustat and gpci, list shows what the platform of --on has and permits.\n",
 		.outro = "\nExamples:\n"
 			 "  tally list tlb\n"
 			 "  tally list -v events 'PAPI_l2*'\n"

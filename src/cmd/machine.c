@@ -48,9 +48,10 @@ const struct opts *cmd_machine_opts(void)
 	static const struct opts o = {
 		.verb = "machine",
 		.usage = "MACHINE[,KEY=VALUE...] [option]...",
-		.intro =
-			"Runs a model for other programs until it is interrupted. MACHINE: kunpeng, with PTT devices; or one with a\n"
-			"hypervisor: niagara, maramba, batoka, power. The KEYs are those of --on (see tally-machine(1)).\n",
+		.intro = "Runs a model for other programs until it is interrupted. "
+			 "MACHINE: kunpeng, with PTT devices; or one with a\n"
+			 "hypervisor: niagara, maramba, batoka, power. "
+			 "The KEYs are those of --on (see tally-machine(1)).\n",
 		.outro = "\nExamples:\n"
 			 "  tally machine kunpeng --listen kunpeng.sock &\n"
 			 "  tally machine kunpeng,load=nvme --vfio-user ptt.sock &\n"

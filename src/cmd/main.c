@@ -264,9 +264,8 @@ static void put_feature(void *arg, const char *name, const char *version, bool i
 static int keep_rights(struct cmd_ctx *cx, uint32_t rights)
 {
 	if (getuid() != geteuid() || getgid() != getegid()) {
-		complain(
-			cx,
-			"tally must not be set-user-ID or set-group-ID: give its file capabilities instead, see SECURITY in tally(1)");
+		complain(cx, "tally must not be set-user-ID or set-group-ID: "
+			     "give its file capabilities instead, see SECURITY in tally(1)");
 		return ST_NOPERM;
 	}
 	cx->borrowed = getauxval(AT_SECURE) && geteuid() != 0;

@@ -136,15 +136,13 @@ static bool is_cpu_event(const char *event)
 
 static int refuse_cpu_event(const struct record *c, const char *event)
 {
-	complain(
-		c->a.a.cx,
-		"-e %s: not a PTT event; 'tally record' records PCIe packets, e.g. -e hisi_ptt0_2/filter=0x80001,type=1/",
-		event);
-	complain(
-		c->a.a.cx,
-		"for CPU events: 'tally list events' names them, 'tally stat' counts them, "
-		"'tally trace' shows where they occur, in D: "
-		"cpc:::page_faults-all-5000 { @[ustack()] = count(); }; 'perf record' keeps samples, also of tracepoints");
+	complain(c->a.a.cx,
+		 "-e %s: not a PTT event; 'tally record' records PCIe "
+		 "packets, e.g. -e hisi_ptt0_2/filter=0x80001,type=1/",
+		 event);
+	complain(c->a.a.cx, "for CPU events: 'tally list events' names them, 'tally stat' counts them, "
+			    "'tally trace' shows where they occur, in D: cpc:::page_faults-all-5000 { "
+			    "@[ustack()] = count(); }; 'perf record' keeps samples, also of tracepoints");
 	return ST_USAGE;
 }
 

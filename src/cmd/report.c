@@ -36,9 +36,9 @@ const struct opts *cmd_report_opts(void)
 	static const struct opts o = {
 		.verb = "report",
 		.usage = "[option]... FILE [FILE2]",
-		.intro =
-			"Summarises a PTT trace: bytes moved by each function, latency of requests, errors, and what the trace\n"
-			"cannot show. With two traces, shows what changed from the first to the second.\n",
+		.intro = "Summarises a PTT trace: bytes moved by each function, "
+			 "latency of requests, errors, and what the trace\n"
+			 "cannot show. With two traces, shows what changed from the first to the second.\n",
 		.outro = "\nExamples:\n"
 			 "  tally report perf.data\n"
 			 "  tally report -o report.html perf.data\n"

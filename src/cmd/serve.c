@@ -200,19 +200,22 @@ const struct opts *cmd_serve_opts(void)
 	static const struct opts o = {
 		.verb = "serve",
 		.usage = "[option]...",
-		.intro =
-			"Runs D programs until SIGTERM or SIGINT, and answers HTTP: / is a page for a browser, /metrics has their\n"
-			"aggregations as metrics for Prometheus (text 0.0.4 and OpenMetrics 1.0.0), /status says how the programs\n"
-			"fare, /folded and /debug/pprof/profile have stacks. SIGHUP reads the files again; programs that did not\n"
-			"change count on. Only files that nobody but root and this user may write are taken.\n"
-			"With --on and -e it counts what 'tally stat' counts, and packets of PTT devices, and serves that as metrics, too.\n",
-		.outro =
-			"\nExamples:\n"
-			"  tally serve --check -s examples/faults-served.d\n"
-			"  tally serve --check --on power -e gpci/entitled/\n"
-			"  tally serve --check --on kunpeng -e hisi_ptt0_2/filter=0x80001,type=7/\n"
-			"  timeout --preserve-status 2 tally serve -s examples/faults-served.d\n"
-			"\nExit status: 0 ended by a signal, or all programs compile; 1 it failed, or a program does not compile; 2 invalid options; 3 not supported; 4 not permitted.\n",
+		.intro = "Runs D programs until SIGTERM or SIGINT, and answers HTTP: "
+			 "/ is a page for a browser, /metrics has their\n"
+			 "aggregations as metrics for Prometheus (text 0.0.4 "
+			 "and OpenMetrics 1.0.0), /status says how the programs\n"
+			 "fare, /folded and /debug/pprof/profile have stacks. "
+			 "SIGHUP reads the files again; programs that did not\n"
+			 "change count on. Only files that nobody but root and this user may write are taken.\n"
+			 "With --on and -e it counts what 'tally stat' counts, and packets of PTT devices, "
+			 "and serves that as metrics, too.\n",
+		.outro = "\nExamples:\n"
+			 "  tally serve --check -s examples/faults-served.d\n"
+			 "  tally serve --check --on power -e gpci/entitled/\n"
+			 "  tally serve --check --on kunpeng -e hisi_ptt0_2/filter=0x80001,type=7/\n"
+			 "  timeout --preserve-status 2 tally serve -s examples/faults-served.d\n"
+			 "\nExit status: 0 ended by a signal, or all programs compile; 1 it failed, "
+			 "or a program does not compile; 2 invalid options; 3 not supported; 4 not permitted.\n",
 		.opt = options,
 		.n = COUNT(options),
 	};

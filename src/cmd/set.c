@@ -14,7 +14,8 @@ const struct opts *cmd_set_opts(void)
 		.verb = "set",
 		.usage = "[option]... SELECTOR=VALUE...",
 		.intro =
-			"Sets tunables and registers in the given order and stops at the first failure. 'tally list KIND' shows\n"
+			"Sets tunables and registers in the given order and "
+			"stops at the first failure. 'tally list KIND' shows\n"
 			"the names and what the values mean. The output of 'tally get' for a tunable is valid input.\n",
 		.outro = "\nExamples:\n"
 			 "  # on a Kunpeng server:\n"

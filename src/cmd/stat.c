@@ -149,11 +149,11 @@ const struct opts *cmd_stat_opts(void)
 	static const struct opts o = {
 		.verb = "stat",
 		.usage = "[-e EVENT]... [option]... [--] [COMMAND [argument]...]",
-		.intro =
-			"Counts events over time. CPU events: of all CPUs, of processes, or of a command and its\n"
-			"children. Hypervisors: registers of Victoria Falls and its hubs, MMU statistics of\n"
-			"Niagara, records of a POWER machine. A model's time runs as fast as the host can simulate it.\n"
-			"'tally list' shows the events.\n",
+		.intro = "Counts events over time. CPU events: of all CPUs, of processes, or of a command and its\n"
+			 "children. Hypervisors: registers of Victoria Falls and its hubs, MMU statistics of\n"
+			 "Niagara, records of a POWER machine. A model's "
+			 "time runs as fast as the host can simulate it.\n"
+			 "'tally list' shows the events.\n",
 		.outro = "\nCPU events: cycles  page-faults  PAPI_l2_dcm  r01c7  cpu/event=0x3c,umask=1/\n"
 			 "  cycles:u in user mode, cycles:k in the kernel\n"
 			 "\nViews: T is the interval in timebase ticks, d() the growth of a counter in it.\n"

@@ -244,10 +244,10 @@ static int no_platform(const struct trace *c, const char *value)
 	for (size_t i = 0; i < COUNT(platforms); i++)
 		buf_printf(&names, "%s%s", i ? ", " : "", platforms[i]);
 	if (!strcmp(name, "kunpeng"))
-		complain(
-			c->cx,
-			"--on=%s: D reads a recorded PTT trace: run 'tally record --on %s -e EVENT -o t.data', then give --on ./t.data",
-			value, value);
+		complain(c->cx,
+			 "--on=%s: D reads a recorded PTT trace: run 'tally record "
+			 "--on %s -e EVENT -o t.data', then give --on ./t.data",
+			 value, value);
 	else if (near)
 		complain(c->cx, "--on: no platform or file '%s'; did you mean '%s'?", value, near);
 	else
@@ -354,15 +354,16 @@ const struct opts *cmd_trace_opts(void)
 		.verb = "trace",
 		.usage = "[-n CLAUSE | -s FILE]... [option]... [argument]...",
 		.intro = "Runs a D program. Options have the letters of dtrace(1): -x, -e and -c differ from perf's.\n",
-		.outro =
-			"\nArguments are $1, $2 ... in the program. Exit status: 0, or that of exit(n) or of the command;\n"
-			"1 the program does not compile, match or run; 2 invalid options; 3 not supported; 4 not permitted.\n"
-			"\nExamples:\n"
-			"  tally trace -n 'ptt:::tlp { @[args[0]->name] = count(); }' --on ./t.data\n"
-			"  # as root:\n"
-			"  tally trace -s examples/brendan-l2miss.d -c './program 1000'\n"
-			"  tally trace -n 'cpc:::page_faults-all-5000 { @[execname] = count(); }' \\\n"
-			"    -c 'sleep 1'\n",
+		.outro = "\nArguments are $1, $2 ... in the program. Exit status: "
+			 "0, or that of exit(n) or of the command;\n"
+			 "1 the program does not compile, match or run; "
+			 "2 invalid options; 3 not supported; 4 not permitted.\n"
+			 "\nExamples:\n"
+			 "  tally trace -n 'ptt:::tlp { @[args[0]->name] = count(); }' --on ./t.data\n"
+			 "  # as root:\n"
+			 "  tally trace -s examples/brendan-l2miss.d -c './program 1000'\n"
+			 "  tally trace -n 'cpc:::page_faults-all-5000 { @[execname] = count(); }' \\\n"
+			 "    -c 'sleep 1'\n",
 		.opt = options,
 		.n = COUNT(options),
 	};

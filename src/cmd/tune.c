@@ -45,20 +45,21 @@ const struct opts *cmd_tune_opts(void)
 	static const struct opts o = {
 		.verb = "tune",
 		.usage = "DEVICE --for latency|throughput [option]... [-- COMMAND [argument]...]",
-		.intro =
-			"Traces COMMAND under each setting of the device's tunables that is worth trying, prints the measurements and leaves the\n"
-			"best setting; or the old one, when none is better or tune is interrupted.\n",
+		.intro = "Traces COMMAND under each setting of the device's tunables "
+			 "that is worth trying, prints the measurements and leaves the\n"
+			 "best setting; or the old one, when none is better or tune is interrupted.\n",
 		.more = plat_help_ptt_loads,
-		.outro =
-			"\nExamples:\n"
-			"  # on a Kunpeng server:\n"
-			"  sudo tally tune hisi_ptt0_2 --for throughput -- \\\n"
-			"    dd if=/dev/nvme0n1 of=/dev/null bs=1M iflag=direct count=4096\n"
-			"  tally tune hisi_ptt0_2 --for latency --dry-run -- ./request\n"
-			"  # on a model of one:\n"
-			"  tally tune hisi_ptt0_2 --for throughput --on kunpeng,load=storage\n"
-			"\nExit status: 0; the command's when a signal ended it or it could not be run; 1 failed or interrupted;\n"
-			"2 invalid options; 3 not supported; 4 not permitted. In all cases but 0 the tunables are restored.\n",
+		.outro = "\nExamples:\n"
+			 "  # on a Kunpeng server:\n"
+			 "  sudo tally tune hisi_ptt0_2 --for throughput -- \\\n"
+			 "    dd if=/dev/nvme0n1 of=/dev/null bs=1M iflag=direct count=4096\n"
+			 "  tally tune hisi_ptt0_2 --for latency --dry-run -- ./request\n"
+			 "  # on a model of one:\n"
+			 "  tally tune hisi_ptt0_2 --for throughput --on kunpeng,load=storage\n"
+			 "\nExit status: 0; the command's when a signal ended "
+			 "it or it could not be run; 1 failed or interrupted;\n"
+			 "2 invalid options; 3 not supported; 4 not permitted. "
+			 "In all cases but 0 the tunables are restored.\n",
 		.opt = options,
 		.n = COUNT(options),
 		.command = false,

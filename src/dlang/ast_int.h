@@ -151,10 +151,10 @@ enum n_kind {
 	N_INDEX,    /* L  place: element b (8 bytes, not constant) of array place a; or any byte b of string a */
 	N_SIZEOF,   /* P  of type ty_arg or of expression a */
 	N_OFFSETOF, /* P  ty_arg, str */
-	N_XLATE, /* L  struct a (an N_VAR), once arg[] have assigned its members. P: a as a ty_arg, through a translator */
-	N_CALL,    /* P: any call str(arg...). L: a subroutine, call = its row, arg[narg] */
-	N_STACKFN, /* L  stack() ustack(): type TY_STACK says which and how many frames */
-	N_SYMFN,   /* L  func(a) ... uaddr(a): type TY_SYM; a is INT or PTR, 8 bytes wide */
+	N_XLATE,    /* L  struct a (an N_VAR), once arg[] have assigned its members. P: a, translated to ty_arg */
+	N_CALL,     /* P: any call str(arg...). L: a subroutine, call = its row, arg[narg] */
+	N_STACKFN,  /* L  stack() ustack(): type TY_STACK says which and how many frames */
+	N_SYMFN,    /* L  func(a) ... uaddr(a): type TY_SYM; a is INT or PTR, 8 bytes wide */
 	N_NKINDS,
 };
 
@@ -211,8 +211,8 @@ struct d_node {
 	uint8_t scope; /* N_IDENT: enum n_scope */
 	bool pre;      /* N_INCDEC */
 	bool constant; /* N_CAST: of a constant, or else what str names is not used as it may be */
-	bool implied; /* N_CAST: nobody wrote it; it is not there when the types are the same. N_COMMA alike, of a constant */
-	bool measured;           /* N_IDENT: the operand of sizeof, where a type may stand, too */
+	bool implied;  /* N_CAST, and N_COMMA of a constant: nobody wrote it; not there when the types are the same */
+	bool measured; /* N_IDENT: the operand of sizeof, where a type may stand, too */
 	uint8_t bit, bits, unit; /* N_MEMBER */
 	uint8_t call;            /* N_CALL after bind: enum d_call */
 	uint16_t depth;          /* of the tree below: at most D_MAX_TREE */

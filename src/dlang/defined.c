@@ -274,10 +274,10 @@ static int defined_arg_of_clause(struct d_unit *u, const struct d_node *n, int64
 		} else if (rc != first ||
 			   (rc == DEFINED && (a.native != ret->native || !types_same(a.from, ret->from) ||
 					      !types_same(a.to, ret->to)))) {
-			return d_fail(
-				u, n->line, D_ARGS_MULTI,
-				"args[%lld] is not the same thing in all probes of %s:%s:%s:%s: give each a clause of its own",
-				(long long)index, d->prov, d->mod, d->func, d->name);
+			return d_fail(u, n->line, D_ARGS_MULTI,
+				      "args[%lld] is not the same thing in all probes "
+				      "of %s:%s:%s:%s: give each a clause of its own",
+				      (long long)index, d->prov, d->mod, d->func, d->name);
 		}
 	}
 	return first == DEFINED;

@@ -141,7 +141,8 @@ void fault_text(struct buf *to, uint64_t fault, uint64_t value);
 	X(OSTACK, "o O s x i")     /* frames into o: x = 0 kernel 1 user, s = bytes, imm = frames to skip; rest zeroed */ \
 	X(STACKDEPTH, "d o O s x") /* frames into o as OSTACK does; d = how many there are */         \
 	X(STACKID, "d x i")        /* d = stack id (slot.h), x = 0 kernel 1 user, imm = frames most */ \
-	/* strings, NUL-terminated and zero behind; NULL is D_NULL_STRING: objects o p q at offset O P (q at 0) of bound s bytes */                         \
+	/* strings, NUL-terminated and zero behind; NULL is D_NULL_STRING: */                       \
+	/* objects o p q at offset O P (q at 0) of bound s bytes */                                 \
 	X(SLEN, "d p P s")                                                                         \
 	X(SCMP, "d p P q s i x")   /* d = sign of strcmp; s bound of p, imm bound of q; q = 0: string constant x */ \
 	X(SSUB, "o O s p P i a b") /* o = at most b bytes of p (bound imm) from a; a, b already >= 0 */ \
@@ -219,7 +220,7 @@ enum d_actkind {
 	ACT_STACK,
 	ACT_USTACK, /* one slot */
 	ACT_SYM,    /* func ufunc mod umod sym usym uaddr as a statement: one slot */
-	ACT_PCAP, /* INT: wall-clock time, link type, length of the packet, of what was taken; BYTES, of which so many count */
+	ACT_PCAP, /* INT: wall-clock time, link type, length of the packet, of what was taken; BYTES: so many of them */
 	ACT_EXIT, /* one INT slot: the status */
 	ACT_CLEAR,
 	ACT_TRUNC,
@@ -287,7 +288,7 @@ struct d_clause {
 	const char *desc;     /* its probe descriptions as written, up to '/' or '{' */
 	uint32_t *probes;     /* ids, as the resolver gave them; each once */
 	uint32_t nprobes;
-	bool is_default; /* no actions, braces or not: the default action (one empty record, prints CPU ID FUNCTION:NAME) */
+	bool is_default; /* no actions: the default one (an empty record, prints CPU ID FUNCTION:NAME) */
 };
 
 /* What counter() or vcounter() reads. */

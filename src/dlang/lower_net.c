@@ -240,7 +240,7 @@ static void net_by_family(struct lw *l, const struct net_text *t, const struct d
 		uint32_t other = lw_label(l);
 
 		if (known && n->arg[0]->ival != number)
-			continue; /* of one that is not known all stay: the kernel refuses a program with a place that nothing leads to */
+			continue; /* where none is known all stay: the kernel refuses code that nothing leads to */
 		lw_jcmp(l, family, IR_NE, lw_const(l, number), other);
 		net_put_kind(l, t, n, k);
 		lw_jmp(l, done);

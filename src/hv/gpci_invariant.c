@@ -485,10 +485,10 @@ static enum gpci_verdict invariant_cable(const struct view *v, enum snapshot_tab
 		if (invariant_field(d, b, name) != back || !x.wired || !y.wired)
 			continue;
 		if (x.time - x.idle != y.time - y.idle)
-			return BROKEN(
-				v,
-				"link %c of chip %llu was busy for %llu cycles, its other end, %c of chip %llu, for %llu",
-				letter, LL(a->id), LL(x.time - x.idle), *letters, LL(b->id), LL(y.time - y.idle));
+			return BROKEN(v,
+				      "link %c of chip %llu was busy for %llu cycles, "
+				      "its other end, %c of chip %llu, for %llu",
+				      letter, LL(a->id), LL(x.time - x.idle), *letters, LL(b->id), LL(y.time - y.idle));
 	}
 	return GPCI_HOLDS;
 }

@@ -68,10 +68,10 @@ int papr_rights_parse(struct papr_rights *ret, const char *text, struct err *e)
 		else if (n == 3 && !memcmp(p, "lab", n))
 			r.lab = true;
 		else if (n != 4 || memcmp(p, "none", n))
-			return err_set(
-				e, TALLY_EINVAL,
-				"rights: invalid value '%.*s' (expected all, expanded, lab or none; join several with +)",
-				(int)n, p);
+			return err_set(e, TALLY_EINVAL,
+				       "rights: invalid value '%.*s' (expected all, "
+				       "expanded, lab or none; join several with +)",
+				       (int)n, p);
 		if (!p[n])
 			break;
 	}

@@ -130,7 +130,8 @@ void sun4v_vcpu_reset(struct sun4v_vcpu *v); /* drops the MMU statistics buffer 
 /* The trap instruction: o[0..5] are %o0..%o5. False: no trap of ours (o[0] is EBADTRAP then). On an error only o[0]
  * changes. */
 bool sun4v_call(struct sun4v_vcpu *v, unsigned trap, uint64_t o[6]);
-/* rd and wr of an ancillary state register by privileged code: ASR_PCR and ASR_PIC. False: no such register. A write never sets HT. */
+/* rd and wr of an ancillary state register by privileged code: ASR_PCR and ASR_PIC. False: no such register. A write
+ * never sets HT. */
 enum { ASR_PCR = 0x10, ASR_PIC = 0x11 };
 bool sun4v_asr_read(struct sun4v_vcpu *v, uint32_t asr, uint64_t *value);
 bool sun4v_asr_write(struct sun4v_vcpu *v, uint32_t asr, uint64_t value);

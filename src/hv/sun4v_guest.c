@@ -104,10 +104,10 @@ int sun4v_status(const struct sun4v_client *c, uint64_t status, const char *what
 	case HV_ENOTSUPPORTED:
 		return err_set(e, TALLY_ENOTSUP, "%s: not on this machine (ENOTSUPPORTED)", what);
 	case HV_ENOACCESS:
-		return err_set(
-			e, TALLY_EPERM,
-			"%s: not permitted to this guest (ENOACCESS); the domain's perf-counters property gives the right",
-			what);
+		return err_set(e, TALLY_EPERM,
+			       "%s: not permitted to this guest (ENOACCESS); "
+			       "the domain's perf-counters property gives the right",
+			       what);
 	case HV_EWOULDBLOCK:
 		return err_set(e, TALLY_EBUSY, "%s: still busy after %u tries (EWOULDBLOCK)", what, SUN4V_TRIES);
 	case HV_EBADTRAP:

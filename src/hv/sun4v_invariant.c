@@ -588,10 +588,10 @@ static enum sun4v_verdict vfalls_invariant_links_carry_what_was_read(const struc
 		if (!read.has || !given.has)
 			return no_counter(&w->round[round], e);
 		if (invariant_exceeds(given, read))
-			return INVARIANT_BROKEN(
-				e,
-				"node %u: its controllers read %llu lines; over the links went %llu, its own loads and fetches had %llu",
-				n, LL(read.hi), LL(links.lo), LL(own.has ? own.lo : 0));
+			return INVARIANT_BROKEN(e,
+						"node %u: its controllers read %llu lines; over the "
+						"links went %llu, its own loads and fetches had %llu",
+						n, LL(read.hi), LL(links.lo), LL(own.has ? own.lo : 0));
 		moved = moved || read.hi;
 	}
 	return moved ? SUN4V_HOLDS : nothing_moved(e);

@@ -2,9 +2,10 @@
  * btf.c: the kernel's own description of its types (Documentation/bpf/btf.rst), read in place.
  *
  * libbpf copies the five megabytes and looks at each of a hundred thousand types; a script that names one should not
- * pay for that.  Types name each other by number, and nothing in the file says where type N begins.  Here the file stays
- * where it is, and one walk notes where each type begins. The walk goes only as far as somebody asks: what scripts name mostly stands near the front, and a walk to the
- * end takes a millisecond. What a type's bytes say is taken from libbpf's btf.h.
+ * pay for that. Types name each other by number, and nothing in the file says where type N begins. Here the file stays
+ * where it is, and one walk notes where each type begins. The walk goes only as far as somebody asks: what scripts name
+ * mostly stands near the front, and a walk to the end takes a millisecond. What a type's bytes say is taken from
+ * libbpf's btf.h.
  *
  * The kernel wrote it; but a length is held against the end of the file before it is followed.
  */

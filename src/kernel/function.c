@@ -265,10 +265,10 @@ int k_functions_trial(struct k_types *t, enum k_functions wanted, struct err *wh
 	if ((no == EPERM || kprobe == -EPERM || kprobe == -EACCES) && k_may_run(true, why) < 0)
 		return -why->code;
 	if (wanted == K_FUNCTIONS_FENTRY)
-		return err_set(
-			why, TALLY_ENOTSUP,
-			"fentry requires CONFIG_FUNCTION_TRACER and CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS: this kernel refuses it (%s)",
-			strerror(no));
+		return err_set(why, TALLY_ENOTSUP,
+			       "fentry requires CONFIG_FUNCTION_TRACER and "
+			       "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS: this kernel refuses it (%s)",
+			       strerror(no));
 	if (wanted == K_FUNCTIONS_KPROBE)
 		return err_set(why, TALLY_ENOTSUP,
 			       "kprobes require CONFIG_KPROBE_EVENTS: this kernel refuses them (%s)",

@@ -239,11 +239,10 @@ int load_refused(const struct img_prog *prog, const char *log, struct err *e)
 	if (at < 0)
 		at = said;
 	if (memmem(reason.p, reason.n, "probe_write_user", 16))
-		return err_set(
-			e, TALLY_EVERIFY,
-			"line %u: this kernel lets no program write the memory of a process (copyout(), copyoutstr()): it "
-			"is locked down (/sys/kernel/security/lockdown)",
-			at >= 0 && at < (long)prog->nins ? line_of(prog, (uint32_t)at) : 0);
+		return err_set(e, TALLY_EVERIFY,
+			       "line %u: this kernel lets no program write the memory of a process (copyout(), "
+			       "copyoutstr()): it is locked down (/sys/kernel/security/lockdown)",
+			       at >= 0 && at < (long)prog->nins ? line_of(prog, (uint32_t)at) : 0);
 	if (at < 0 || at >= (long)prog->nins)
 		return err_set(e, TALLY_EVERIFY, "the kernel refused program %.16s: %.*s", prog->name,
 			       (int)(reason.n < 200 ? reason.n : 200), reason.p);

@@ -59,11 +59,10 @@ static int cores_fit(const struct power *p, const struct power_partition *q, str
 
 	if (q->dedicated) {
 		if (q->vps > shared || taken > (uint64_t)(shared - q->vps) * 100)
-			return err_set(
-				e, TALLY_EBUSY,
-				"partition %u requires %u dedicated cores: %u are shared, and %u.%02u of them are entitled "
-				"to others",
-				q->id, q->vps, shared, (uint32_t)(taken / 100), (uint32_t)(taken % 100));
+			return err_set(e, TALLY_EBUSY,
+				       "partition %u requires %u dedicated cores: "
+				       "%u are shared, and %u.%02u of them are entitled to others",
+				       q->id, q->vps, shared, (uint32_t)(taken / 100), (uint32_t)(taken % 100));
 	} else if (taken + q->entitlement > (uint64_t)shared * 100) {
 		return err_set(e, TALLY_EBUSY,
 			       "partition %u requires %u.%02u cores: of %u shared ones %u.%02u are entitled to others",

@@ -18,12 +18,13 @@ void machine_log_end(struct machine_log *l)
 	const struct ptt_dev_counts *c = &l->sum;
 
 	if (l->left_out)
-		machine_log_line(
-			l,
-			"%llu more trace%s ended within %u s: %llu packets seen, %llu recorded, %llu lost, %llu buffers",
-			(unsigned long long)l->left_out, l->left_out == 1 ? "" : "s",
-			(unsigned)(MACHINE_LOG_NS / 1000000000), (unsigned long long)c->seen,
-			(unsigned long long)c->recorded, (unsigned long long)c->lost, (unsigned long long)c->buffers);
+		machine_log_line(l,
+				 "%llu more trace%s ended within %u s: %llu packets "
+				 "seen, %llu recorded, %llu lost, %llu buffers",
+				 (unsigned long long)l->left_out, l->left_out == 1 ? "" : "s",
+				 (unsigned)(MACHINE_LOG_NS / 1000000000), (unsigned long long)c->seen,
+				 (unsigned long long)c->recorded, (unsigned long long)c->lost,
+				 (unsigned long long)c->buffers);
 	l->left_out = 0;
 	l->lines = 0;
 	l->sum = (struct ptt_dev_counts){ 0 };

@@ -49,10 +49,10 @@ void plat_note(struct tally_platform *p, const char *fmt, ...)
 void plat_note_not_kept(struct tally_platform *p)
 {
 	if (p->on.row->is == PLAT_MODEL)
-		plat_note(
-			p,
-			"%s is a model inside this process: settings are lost when it exits; 'tally machine %s --listen PATH' keeps a model running",
-			p->on.row->name, p->on.row->name);
+		plat_note(p,
+			  "%s is a model inside this process: settings are lost when it exits; "
+			  "'tally machine %s --listen PATH' keeps a model running",
+			  p->on.row->name, p->on.row->name);
 }
 
 int plat_flush(struct tally_platform *p, const struct tally_out *to)

@@ -169,10 +169,10 @@ static int pid_no_offset(const struct pid_match *m, bool behind)
 	probes_refuse_as(m->t, any && *m->d->mod && strcmp(m->d->mod, "a.out") != 0 ? D_PROC_LIB :
 			       behind && !any                                       ? D_PROC_OFF :
 										      D_PROC_ALIGN);
-	return err_set(
-		m->why, TALLY_ENOPROBE,
-		"pid: no instruction of %.100s begins at %.40s (hexadecimal): tally trace -l lists them, with the name left out",
-		any ? "a function" : m->d->func, m->d->name);
+	return err_set(m->why, TALLY_ENOPROBE,
+		       "pid: no instruction of %.100s begins at %.40s (hexadecimal): "
+		       "tally trace -l lists them, with the name left out",
+		       any ? "a function" : m->d->func, m->d->name);
 }
 
 /* No function of that name: which is near, and why it may be missing. */

@@ -199,10 +199,10 @@ bool user_code_is_ours(const struct user_file *f)
 
 int user_not_ours(const struct user_process *p, const struct user_file *f, struct err *why)
 {
-	return err_set(
-		why, TALLY_ENOTSUP,
-		"%.100s of process %u is code of another machine, or of 32 bits: only 64-bit code of this machine is probed",
-		f->mod, p->pid);
+	return err_set(why, TALLY_ENOTSUP,
+		       "%.100s of process %u is code of another machine, "
+		       "or of 32 bits: only 64-bit code of this machine is probed",
+		       f->mod, p->pid);
 }
 
 int user_elsewhere(const struct probes *t, const char *prov, struct err *why)

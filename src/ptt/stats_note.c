@@ -88,11 +88,10 @@ static void note_matching(struct ptt_report *r)
 			 "No latency: the trace has requests, but no completions. Those go in the other direction of "
 			 "the link, or the event's types leave them out: trace both (4DW, direction 2 or 3).");
 	else if (requests != 0 && r->answered < requests / 10 && unexpected > r->cls[TLP_CPL] / 10 * 9)
-		note_say(
-			r, PTT_NOTE_OTHER_SIDE,
-			"Latency is of %llu of %llu requests: nearly all completions belong to "
-			"requests that are not in the trace. It holds requests of one side and completions of the other.",
-			(ull)r->answered, (ull)requests);
+		note_say(r, PTT_NOTE_OTHER_SIDE,
+			 "Latency is of %llu of %llu requests: nearly all completions belong to requests that "
+			 "are not in the trace. It holds requests of one side and completions of the other.",
+			 (ull)r->answered, (ull)requests);
 }
 
 static void note_silent(struct ptt_report *r)
@@ -126,11 +125,11 @@ static void note_unknown_direction(struct ptt_report *r)
 	for (uint32_t i = 0; i < r->ndevices; i++)
 		unknown |= r->device[i].config == 0 && r->device[i].format == PTT_8DW;
 	if (unknown && r->matched && open != 0)
-		note_say(
-			r, PTT_NOTE_UNKNOWN_DIRECTION,
-			"Nothing tells the direction of these records. In 8DW most directions lack completions: so %llu requests that are "
-			"unanswered or given up may have been answered where the trace does not see, and are no proof of an error.",
-			(ull)open);
+		note_say(r, PTT_NOTE_UNKNOWN_DIRECTION,
+			 "Nothing tells the direction of these records. In 8DW most directions lack "
+			 "completions: so %llu requests that are unanswered or given up may have "
+			 "been answered where the trace does not see, and are no proof of an error.",
+			 (ull)open);
 }
 
 /* What too few signs are left of to tell a break from errors (stats_break.c), and what happened nobody knows where. */
@@ -141,30 +140,28 @@ static void note_may_miss(struct ptt_report *r)
 		"Latencies and outstanding requests may be of requests and completions that do not belong together.";
 
 	if (unexpected + reused != 0)
-		note_say(
-			r, PTT_NOTE_MAY_MISS,
-			"%llu completions whose requests are not open, and %llu tags used again while open: errors of the link look so, and so do "
-			"records that are missing where no size, offset or flag says so. In that case these are no errors. %s",
-			(ull)unexpected, (ull)reused, rests);
+		note_say(r, PTT_NOTE_MAY_MISS,
+			 "%llu completions whose requests are not open, and %llu tags used again "
+			 "while open: errors of the link look so, and so do records that are missing "
+			 "where no size, offset or flag says so. In that case these are no errors. %s",
+			 (ull)unexpected, (ull)reused, rests);
 	else if (r->misfits + r->broken != 0)
-		note_say(
-			r, PTT_NOTE_MAY_MISS,
-			"%llu reads were answered with another address or size than they asked for, and of %llu the answer began and did not end: so "
-			"it looks where records are missing and no size, offset or flag says so. %s",
-			(ull)r->misfits, (ull)r->broken, rests);
+		note_say(r, PTT_NOTE_MAY_MISS,
+			 "%llu reads were answered with another address or size than they "
+			 "asked for, and of %llu the answer began and did not end: so it looks "
+			 "where records are missing and no size, offset or flag says so. %s",
+			 (ull)r->misfits, (ull)r->broken, rests);
 	else if (r->may_mispair && !r->twice_unsure)
-		note_say(
-			r, PTT_NOTE_MAY_MISS,
-			"Records are missing, and nothing says for certain where. %s Requests that count as unanswered may have been "
-			"answered.",
-			rests);
+		note_say(r, PTT_NOTE_MAY_MISS,
+			 "Records are missing, and nothing says for certain where. "
+			 "%s Requests that count as unanswered may have been answered.",
+			 rests);
 	else if (r->never_answered)
-		note_say(
-			r, PTT_NOTE_MAY_MISS,
-			"Unanswered requests were open at the end more than twice as long as any took that was answered. Devices that do not answer "
-			"look so, and so do completions that are missing from the file. In that case these are no errors, and fewer "
-			"requests were outstanding%s.",
-			r->wraps ? ". How long each was open is known as far as 11 bits of time tell" : "");
+		note_say(r, PTT_NOTE_MAY_MISS,
+			 "Unanswered requests were open at the end more than twice as long as any took that was "
+			 "answered. Devices that do not answer look so, and so do completions that are missing "
+			 "from the file. In that case these are no errors, and fewer requests were outstanding%s.",
+			 r->wraps ? ". How long each was open is known as far as 11 bits of time tell" : "");
 }
 
 static void note_time(struct ptt_report *r)
@@ -186,34 +183,32 @@ static void note_time(struct ptt_report *r)
 			 "and latencies.",
 			 r->time == PTT_TIME_DELTA ? "a delta" : "absolute");
 	if (r->strays)
-		note_say(
-			r, PTT_NOTE_TIME_ORDER,
-			"%llu record%s a Time that is out of order: those behind go on from the one before. It was taken as that of the one before, "
-			"so latencies that rest on it are off by as much as it was.",
-			(ull)r->strays, r->strays == 1 ? " has" : "s have");
+		note_say(r, PTT_NOTE_TIME_ORDER,
+			 "%llu record%s a Time that is out of order: those behind go on from the one before. It was "
+			 "taken as that of the one before, so latencies that rest on it are off by as much as it was.",
+			 (ull)r->strays, r->strays == 1 ? " has" : "s have");
 	if (deltas)
-		note_say(
-			r, PTT_NOTE_TIME_DELTA,
-			"Times are deltas: a record that is missing takes its time with it. Where some are missing and nothing says so, latencies that "
-			"span the place are too small, and so is the time from first to last.");
+		note_say(r, PTT_NOTE_TIME_DELTA,
+			 "Times are deltas: a record that is missing takes its time with it. "
+			 "Where some are missing and nothing says so, latencies that span "
+			 "the place are too small, and so is the time from first to last.");
 	if (short_time) {
-		note_say(
-			r, PTT_NOTE_TIME_GAPS,
-			"4DW records have 11 bits of time: a gap of 2048 ticks or more between two records looks shorter "
-			"than it was. So times, spans and latencies are lower bounds, and rates upper bounds%s.",
-			r->sparse ? "; some gaps were so long, so outstanding requests on average are not known" :
-				    ", and outstanding requests on average approximate");
+		note_say(r, PTT_NOTE_TIME_GAPS,
+			 "4DW records have 11 bits of time: a gap of 2048 ticks or "
+			 "more between two records looks shorter than it was. So times, "
+			 "spans and latencies are lower bounds, and rates upper bounds%s.",
+			 r->sparse ? "; some gaps were so long, so outstanding requests on average are not known" :
+				     ", and outstanding requests on average approximate");
 		note_say(r, PTT_NOTE_4DW_FIELDS,
 			 "4DW records do not have traffic class, poisoning, digest, prefix, no-snoop and ID-based "
 			 "ordering: these count as absent.");
 	}
 	if (r->ndevices > 1)
-		note_say(
-			r, PTT_NOTE_CLOCKS,
-			"Each of the %u devices has its own clock: the time line puts their first records at "
-			"one time. Outstanding requests are those of one device: the one that had most on average, in the time line "
-			"the one that had most in a step.",
-			r->ndevices);
+		note_say(r, PTT_NOTE_CLOCKS,
+			 "Each of the %u devices has its own clock: the time line puts their first "
+			 "records at one time. Outstanding requests are those of one device: the one "
+			 "that had most on average, in the time line the one that had most in a step.",
+			 r->ndevices);
 }
 
 static void note_addresses(struct ptt_report *r)
@@ -292,11 +287,10 @@ static void note_duplicates(struct ptt_report *r)
 			 "at another, and this trace has both. Each counts once.",
 			 (ull)r->duplicates);
 	if (r->twice_unsure)
-		note_say(
-			r, PTT_NOTE_TWICE_UNSURE,
-			"Some requests were seen twice, but not their completions. A request that is repeated, with the same tag, "
-			"looks so: then it is no duplicate, and the one before was given up. So duplicates, requests, errors and latencies "
-			"are approximate.");
+		note_say(r, PTT_NOTE_TWICE_UNSURE,
+			 "Some requests were seen twice, but not their completions. A request that is repeated, "
+			 "with the same tag, looks so: then it is no duplicate, and the one before "
+			 "was given up. So duplicates, requests, errors and latencies are approximate.");
 	if (r->posted_twice != 0)
 		note_say(r, PTT_NOTE_POSTED_TWICE,
 			 "Up to %llu of %llu posted requests may be duplicates. A posted request has no completion "

@@ -72,11 +72,10 @@ static int emulator_open(const struct emulator **ret, void **arg, const qemu_inf
 	const struct emulator *d = emulator_of(info);
 
 	if (!d)
-		return err_set(
-			e, TALLY_ENOTSUP,
-			"unsupported emulator qemu-system-%s: machines exist for qemu-system-ppc64, qemu-system-sparc64 "
-			"and for programs in user mode",
-			info->target_name);
+		return err_set(e, TALLY_ENOTSUP,
+			       "unsupported emulator qemu-system-%s: machines exist for "
+			       "qemu-system-ppc64, qemu-system-sparc64 and for programs in user mode",
+			       info->target_name);
 	if (qemu_plugin_version < d->api)
 		return err_set(e, TALLY_ENOTSUP,
 			       "answering hypercalls requires version %d of QEMU's plugin interface (QEMU "

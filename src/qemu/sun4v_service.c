@@ -1,11 +1,11 @@
 /*
  * sun4v_service.c: a machine of sun4v and its service, for a guest whose memory can't be mapped.
  *
- * An MMU statistics buffer lies in the guest's memory, and the service adds to it where it lies.  QEMU's plugins have
- * no address of a guest's memory, they read and write it.  So the service gets a buffer of ours, which is zero at first
- * and holds what is new; before each call that is added to the guest's words, and ours are zero again.  The guest may
- * clear its own between calls, as if the hypervisor wrote there: so a word of which nothing is new is not written.  Each
- * vCPU has two, since the buffer before is in use until another is accepted; the one that is not in use is zero.
+ * An MMU statistics buffer lies in the guest's memory, and the service adds to it where it lies. QEMU's plugins have no
+ * address of a guest's memory, they read and write it. So the service gets a buffer of ours, which is zero at first and
+ * holds what is new; before each call that is added to the guest's words, and ours are zero again. The guest may clear
+ * its own between calls, as if the hypervisor wrote there: so a word of which nothing is new is not written. Each vCPU
+ * has two, since the buffer before is in use until another is accepted; the one that is not in use is zero.
  *
  * Time goes on by a step with each call and not otherwise: the same guest gets the same answers.
  *

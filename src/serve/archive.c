@@ -1,9 +1,9 @@
 /*
  * archive.c: what programs count, kept as Parquet in a directory that DuckDB, ClickHouse and Spark read as tables.
  *
- * A file has what was counted since the one before, so files of any hours, hosts and runs add up.  min() and max() are
- * what they are so far, which fold by min() and max().  The rows are JSON lines as `tally trace` writes them, and
- * what `tally export` makes of them is the file (capture/answers.c): it has its name when it is complete and on the disk.
+ * A file has what was counted since the one before, so files of any hours, hosts and runs add up. min() and max() are
+ * what they are so far, which fold by min() and max(). The rows are JSON lines as `tally trace` writes them, and what
+ * `tally export` makes of them is the file (capture/answers.c): it has its name when it is complete and on the disk.
  *
  * A reading becomes a batch, and the next differences count from there.  A batch stays in memory until all of its files
  * are written.  Its text names the files, so a batch of which some were written before the disk was full is written

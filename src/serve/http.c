@@ -88,10 +88,10 @@ static int http_parse_address(const char *text, union http_socket *ret, struct e
 
 static int http_refuse_open(const char *address, struct err *e)
 {
-	return err_set(
-		e, TALLY_EINVAL,
-		"%s is no loopback address: that requires TLS and users, which a file of --web.config.file has (tls_server_config and basic_auth_users)",
-		address);
+	return err_set(e, TALLY_EINVAL,
+		       "%s is no loopback address: that requires TLS and users, which a file "
+		       "of --web.config.file has (tls_server_config and basic_auth_users)",
+		       address);
 }
 
 int http_address(const char *text, bool loopback, struct err *e)

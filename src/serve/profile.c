@@ -144,11 +144,10 @@ static struct program *profile_program(const struct http_request *q, struct buf 
 	}
 	if (n != 1) {
 		if (!names.n)
-			buf_puts(
-				why,
-				aggregation ?
-					"no running program has an aggregation of this name that adds up and has a stack in its key" :
-					"no running program has an aggregation that adds up and has a stack in its key");
+			buf_puts(why, aggregation ? "no running program has an aggregation of this "
+						    "name that adds up and has a stack in its key" :
+						    "no running program has an aggregation "
+						    "that adds up and has a stack in its key");
 		else
 			buf_printf(why, "%s; add program=NAME, of: %s",
 				   name ? "no such program has stacks" : "several programs have stacks", names.p);

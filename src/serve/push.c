@@ -159,14 +159,14 @@ int push_check_url(const char *url, struct err *e)
 	const size_t n = host ? strcspn(host + 3, "/") : 0;
 
 	if (!n || (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) || url[strcspn(url, " ?#")])
-		return err_set(
-			e, TALLY_EINVAL,
-			"--push: invalid URL '%s' (expected http:// or https:// and the server, such as http://127.0.0.1:4040)",
-			url);
+		return err_set(e, TALLY_EINVAL,
+			       "--push: invalid URL '%s' (expected http:// or "
+			       "https:// and the server, such as http://127.0.0.1:4040)",
+			       url);
 	if (memchr(host + 3, '@', n))
-		return err_set(
-			e, TALLY_EINVAL,
-			"--push: a URL with a user is seen by all who list processes; put user and password into ~/.netrc");
+		return err_set(e, TALLY_EINVAL,
+			       "--push: a URL with a user is seen by all who list "
+			       "processes; put user and password into ~/.netrc");
 	return 0;
 }
 

@@ -339,10 +339,10 @@ static int serve_settle_names(struct tally_serve *s)
 		const bool is_same = head && !strcmp(head->m->name, at->m->name);
 
 		if (metric_is_own(at->m->name)) {
-			serve_note(
-				s,
-				"%s: %s is left out: the service itself has a metric of this name; rename the aggregation",
-				at->p->name, at->m->name);
+			serve_note(s,
+				   "%s: %s is left out: the service itself has "
+				   "a metric of this name; rename the aggregation",
+				   at->p->name, at->m->name);
 		} else if ((other = serve_family_with_sample(part, i, at->m->name)) != NULL) {
 			serve_note(s, "%s: %s is left out: %s of %s has samples of this name; rename the aggregation",
 				   at->p->name, at->m->name, other->m->name, other->p->name);
@@ -350,10 +350,10 @@ static int serve_settle_names(struct tally_serve *s)
 			serve_note(s, "%s: %s is left out: it has a metric of this name already%s", at->p->name,
 				   at->m->name, at->p->is_platform ? "" : "; rename the aggregation");
 		} else if (is_same && head->m->type != at->m->type) {
-			serve_note(
-				s,
-				"%s: %s is left out: another program has a metric of this name and another type; rename the aggregation",
-				at->p->name, at->m->name);
+			serve_note(s,
+				   "%s: %s is left out: another program has a metric of "
+				   "this name and another type; rename the aggregation",
+				   at->p->name, at->m->name);
 		} else {
 			head = at;
 			continue;

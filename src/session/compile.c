@@ -12,8 +12,8 @@
 
 #include "session/session_int.h"
 
-/* Of 100 frames: 26 MB, only for scripts that have stacks as keys; those that collide take as much as they need, at most
- * 130 MB. */
+/* Of 100 frames: 26 MB, only for scripts that have stacks as keys; those that collide take as much as they need, at
+ * most 130 MB. */
 #define STACK_ENTRIES 32768u
 #define AGG_KEY_BYTES 32 /* of aggsize make room for one key */
 #define SMALL_RING (64u << 10)

@@ -305,10 +305,10 @@ int later_turn(struct tally_trace *t)
 void later_report(struct tally_trace *t)
 {
 	if (t->later_differs)
-		trace_note(
-			t,
-			"libraries that were loaded later have other args[] than clauses were compiled for; places left out: %u",
-			t->later_differs);
+		trace_note(t,
+			   "libraries that were loaded later have other args[] "
+			   "than clauses were compiled for; places left out: %u",
+			   t->later_differs);
 	if (t->later_skipped)
 		trace_note(t, "%u probes of libraries that were loaded later left out: there is room for %u of a kind",
 			   t->later_skipped, ROWS_LATER);

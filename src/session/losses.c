@@ -312,9 +312,9 @@ void mappings_report(struct tally_trace *t)
 	if (!t->sym)
 		return;
 	if (mappings_untold(t))
-		trace_note(
-			t,
-			"user addresses have the names of what was mapped when they were looked up: this kernel does not tell when code is unmapped (that needs its BTF and the tracepoints of mmap_lock)");
+		trace_note(t,
+			   "user addresses have the names of what was mapped when they were looked up: this kernel "
+			   "does not tell when code is unmapped (that needs its BTF and the tracepoints of mmap_lock)");
 	report_nameless(t, sym_gone(t->sym), "mapping", "the mapping was gone before it could be seen");
 	report_nameless(t, sym_forgotten(t->sym), "forgotten",
 			"the mapping was seen, but so many came and went since that it is no longer kept");
@@ -398,9 +398,9 @@ void losses_report(struct tally_trace *t)
 			few += l->lost;
 	}
 	if (few && !is_quiet(t))
-		trace_note(
-			t,
-			"%llu firing%s lost in small numbers on each CPU (less than %g %% of a probe's, or up to %d and less than %g %%); -v shows where",
-			(unsigned long long)few, few == 1 ? "" : "s", 100 * SHARE_TOLD, FEW_FIRINGS,
-			100 * SHARE_OF_FEW_TOLD);
+		trace_note(t,
+			   "%llu firing%s lost in small numbers on each CPU (less than %g "
+			   "%% of a probe's, or up to %d and less than %g %%); -v shows where",
+			   (unsigned long long)few, few == 1 ? "" : "s", 100 * SHARE_TOLD, FEW_FIRINGS,
+			   100 * SHARE_OF_FEW_TOLD);
 }

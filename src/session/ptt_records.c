@@ -430,12 +430,11 @@ static void report_matching(struct tally_trace *t, struct file_records *r)
 		trace_note(t, "%llu completion%s whose request the event's direction can't show",
 			   (unsigned long long)r->requestless, r->requestless == 1 ? "" : "s");
 	if (r->unexpected)
-		trace_note(
-			t,
-			"%llu unexpected completion%s: an error, or records are missing though nothing says so, and then the "
-			"longest latencies may be of requests and completions that do not belong together ('tally report' "
-			"searches for such places)",
-			(unsigned long long)r->unexpected, r->unexpected == 1 ? "" : "s");
+		trace_note(t,
+			   "%llu unexpected completion%s: an error, or records are missing though nothing "
+			   "says so, and then the longest latencies may be of requests and completions "
+			   "that do not belong together ('tally report' searches for such places)",
+			   (unsigned long long)r->unexpected, r->unexpected == 1 ? "" : "s");
 }
 
 static void report_time(struct tally_trace *t, const struct file_records *r)

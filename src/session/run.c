@@ -441,7 +441,8 @@ static int check_buffer(struct tally_trace *t)
 	for (uint32_t c = 0; c < t->prog->nclauses; c++)
 		if (t->prog->clause[c].record_size + RECORD_AROUND > t->opt.v[OPT_bufsize]) {
 			err_set(&t->why, TALLY_ENOTSUP,
-				"the record of the clause at line %u has %u bytes with what stands around it, and bufsize is %llu",
+				"the record of the clause at line %u has %u bytes "
+				"with what stands around it, and bufsize is %llu",
 				t->prog->clause[c].line, t->prog->clause[c].record_size + RECORD_AROUND,
 				(unsigned long long)t->opt.v[OPT_bufsize]);
 			return trace_fail(t, TALLY_EINVAL,

@@ -134,7 +134,8 @@ int records_fire(struct tally_trace *t, uint32_t prog, const void *context, uint
 /* ---- aggregations -------------------------------------------------------------- */
 #define AGG_WORDS 4 /* most words of a value */
 
-/* What a view has of the frames of stacks; of functions: without offsets, for call trees. Each takes an array of a stack. */
+/* What a view has of the frames of stacks; of functions: without offsets, for call trees. Each takes an array of a
+ * stack. */
 enum names_frames { NAMES_OF_FRAMES, NAMES_OF_FUNCTIONS, NAMES_OF_BOTH };
 /* One key, merged over CPUs. */
 struct cell {

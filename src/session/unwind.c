@@ -460,16 +460,15 @@ void unwind_report(struct tally_trace *t)
 	if (!u)
 		return;
 	if (u->rows_full)
-		trace_note(
-			t,
-			"stacks are [truncated] in files for whose unwind tables there was no room: raise -x unwindsize "
-			"(%llu bytes)",
-			(unsigned long long)t->opt.v[OPT_unwindsize]);
+		trace_note(t,
+			   "stacks are [truncated] in files for whose unwind tables "
+			   "there was no room: raise -x unwindsize (%llu bytes)",
+			   (unsigned long long)t->opt.v[OPT_unwindsize]);
 	if (u->processes_full)
-		trace_note(
-			t,
-			"stacks are [truncated] in processes for which there was no room: %d at a time have unwind tables",
-			IMG_UNWIND_PROCESSES_N);
+		trace_note(t,
+			   "stacks are [truncated] in processes for which "
+			   "there was no room: %d at a time have unwind tables",
+			   IMG_UNWIND_PROCESSES_N);
 	if (u->ranges_full)
 		trace_note(t, "stacks are [truncated] in a process that has more than %d ranges of code",
 			   IMG_UNWIND_RANGES - 1);

@@ -20,8 +20,8 @@
  *
  * So the file is checked for each address, and read from where the last reading stopped. A process may remove its file,
  * or end and take its /tmp along, before an address is asked for: so the file is read too when the process maps more
- * code, and when it ends. A missing file is looked for less and less often. A jitdump that was removed is reached through
- * its mapping, as long as the process lives.
+ * code, and when it ends. A missing file is looked for less and less often. A jitdump that was removed is reached
+ * through its mapping, as long as the process lives.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,16 +1,16 @@
 /*
  * kernel_names.c: names of the kernel's functions, as /proc/kallsyms has them.
  *
- * It is read with the first address that is asked for. Modules and programs of BPF come and go while tally runs, and lie
- * close to each other: one that came since would have the name of what lies before it. So for an address that may be of
- * one they are read again: of a program once for each snapshot, since a program may come at any time; of a module where
- * the list of modules is not what it was.
+ * It is read with the first address that is asked for. Modules and programs of BPF come and go while tally runs, and
+ * lie close to each other: one that came since would have the name of what lies before it. So for an address that may
+ * be of one they are read again: of a program once for each snapshot, since a program may come at any time; of a module
+ * where the list of modules is not what it was.
  *
- * What has gone keeps its names, as long as nothing came in its place. Where something did, nobody knows which of the two
- * was meant, and an address has no name: no name is better than a wrong one. The end of a function is where the next one
- * begins, for kallsyms tells no lengths; those of programs are asked for. Without the right to ask, a program that came
- * behind the start of one that has gone is taken to lie behind its end as well: else a program that comes would have no
- * name wherever another one went.
+ * What has gone keeps its names, as long as nothing came in its place. Where something did, nobody knows which of the
+ * two was meant, and an address has no name: no name is better than a wrong one. The end of a function is where the
+ * next one begins, for kallsyms tells no lengths; those of programs are asked for. Without the right to ask, a program
+ * that came behind the start of one that has gone is taken to lie behind its end as well: else a program that comes
+ * would have no name wherever another one went.
  */
 #include <string.h>
 

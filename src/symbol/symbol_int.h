@@ -79,8 +79,8 @@ struct kernel_names {
 	uint64_t modules;    /* which there were then */
 	uint64_t modules_ns; /* when it was looked whether those are still all */
 };
-/* NULL: it is of no function, or why->text says why. *mod stays where that is not sure. seen_by_ns: before when the address
- * was seen, 0: just now. */
+/* NULL: it is of no function, or why->text says why. *mod stays where that is not sure. seen_by_ns: before when the
+ * address was seen, 0: just now. */
 const struct sym *kernel_names_find(struct kernel_names *k, uint64_t addr, uint64_t seen_by_ns, const char **mod);
 void kernel_names_free(struct kernel_names *k);
 

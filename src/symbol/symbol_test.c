@@ -813,8 +813,8 @@ static uint64_t program_at(const char *name, int *fd)
 }
 
 /*
- * Programs that come before and after the names were read, and one that has gone: false if one of them has no name, since other
- * processes load and unload programs, too, and one came in the place of theirs. None has another's name.
+ * Programs that come before and after the names were read, and one that has gone: false if one of them has no name,
+ * since other processes load and unload programs, too, and one came in the place of theirs. None has another's name.
  */
 static bool programs_have_their_names(void)
 {
