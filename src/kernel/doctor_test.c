@@ -476,6 +476,21 @@ static void what_doctor_finds_is_what_the_kernel_does(void **state)
 		assert_int_equal(f.cause[DOC_ring], DOC_OK);
 }
 
+/* The wait for an overflow ends though none comes. */
+static void an_event_that_never_overflows_is_not_waited_for_for_ever(void **state)
+{
+	const struct k_event often = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .period = 10000 },
+			     never = { .type = PERF_TYPE_SOFTWARE,
+				       .config = PERF_COUNT_SW_CPU_CLOCK,
+				       .period = INT64_MAX };
+
+	(void)state;
+	if (k_system_calls.open(NULL, &often, true) < 0)
+		skip();
+	assert_int_equal(k_system_calls.overflow(NULL, &often, true), 1);
+	assert_int_equal(k_system_calls.overflow(NULL, &never, true), 0);
+}
+
 static void a_program_that_hangs_or_is_not_there_ends(void **state)
 {
 	const char *const hangs[] = { "sh", "-c", "exec cat /dev/zero >/dev/null", NULL };
@@ -504,6 +519,7 @@ int main(void)
 		cmocka_unit_test(hostile_files_do_no_harm),
 		cmocka_unit_test(trying_leaves_no_descriptor_and_no_child),
 		cmocka_unit_test(what_doctor_finds_is_what_the_kernel_does),
+		cmocka_unit_test(an_event_that_never_overflows_is_not_waited_for_for_ever),
 		cmocka_unit_test(a_program_that_hangs_or_is_not_there_ends),
 	};
 

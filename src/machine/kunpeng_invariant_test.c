@@ -257,6 +257,54 @@ static void an_endpoint_that_comes_begins_from_nothing(void **state)
 	}
 }
 
+/* Memory requests of one requester: of an endpoint those to its memory, of a port those to its endpoint's registers. */
+struct window {
+	uint16_t requester;
+	uint64_t from, to;
+};
+
+static void window_take(struct window *w, const struct tlp *t)
+{
+	const uint64_t to = t->address + 4 * t->length_dw;
+
+	if (w->to == 0)
+		*w = (struct window){ t->requester, t->address, to };
+	w->from = t->address < w->from ? t->address : w->from;
+	w->to = to > w->to ? to : w->to;
+}
+
+/* Core 0 has a function behind each of its three ports. */
+static void each_function_has_memory_and_registers_of_its_own(void **state)
+{
+	struct window w[8] = { 0 };
+	struct plan p = plan_of("full", 2, 400000);
+	struct scene s;
+	uint32_t n = 0;
+
+	(void)state;
+	scene_take(&s, &p);
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct tlp *t = &s.s[i].t;
+		const uint8_t layout = tlp_type_at(t->type_index)->layout;
+		uint32_t k = 0;
+
+		if ((layout != TLP_MEM32 && layout != TLP_MEM64) || t->address == 0x402810040)
+			continue;
+		/* The NIC 22:00.0 is behind port 00:09.0, and has addresses of 32 bits alone. */
+		assert_int_equal(t->address >> 32 == 0, t->requester == 0x2200 || t->requester == 0x0048);
+		while (k < n && w[k].requester != t->requester)
+			k++;
+		n += k == n;
+		assert_true(n < COUNT(w));
+		window_take(&w[k], t);
+	}
+	assert_int_equal(n, 6);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < i; k++)
+			assert_true(w[i].to <= w[k].from || w[k].to <= w[i].from);
+	mem_free(s.s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +313,7 @@ int main(void)
 		cmocka_unit_test(requests_that_fail_are_counted_and_given_up),
 		cmocka_unit_test(what_was_asked_is_read_when_nothing_fails),
 		cmocka_unit_test(peers_talk_in_completions_of_class_b),
+		cmocka_unit_test(each_function_has_memory_and_registers_of_its_own),
 		cmocka_unit_test(an_endpoint_that_comes_begins_from_nothing),
 	};
 

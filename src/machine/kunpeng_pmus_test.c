@@ -145,6 +145,38 @@ static void a_trace_that_is_not_read_to_its_end_does_not_stop_time(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
+/* Whoever writes to the device's registers, it reaches no memory but its buffers: those of device 0 begin at 4 GiB. */
+static void a_device_that_is_sent_elsewhere_writes_nothing(void **state)
+{
+	static const uint64_t begin = 1ull << 32, end = begin + (uint64_t)PTT_BUFFERS * PTT_BUFFER_BYTES;
+	const struct {
+		uint64_t base;
+		bool whole; /* not even the first block of records fits */
+	} rows[] = { { 0, true },   { begin - PTT_BUFFER_BYTES, true }, { end - 32, true }, { end - 100000, false },
+		     { end, true }, { end + (1ull << 40), true } };
+	struct ptt_ask ev = ask(0x80015, 7, 1, 1);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct kunpeng *k;
+		struct ptt_pmus p = platform("contended", 1, &k);
+		struct ptt_dev *dev = kunpeng_device(k, 0);
+
+		assert_int_equal(p.op->start(p.arg, pmu_at(&p, 0), &ev, PTT_BUFFER_BYTES, NULL), 0);
+		const uint32_t ctrl = ptt_dev_read(dev, PTT_REG_TRACE_CTRL);
+		ptt_dev_write(dev, PTT_REG_TRACE_CTRL, 0);
+		ptt_dev_write(dev, PTT_REG_TRACE_ADDR_BASE_LO_0, (uint32_t)rows[i].base);
+		ptt_dev_write(dev, PTT_REG_TRACE_ADDR_BASE_HI_0, (uint32_t)(rows[i].base >> 32));
+		ptt_dev_write(dev, PTT_REG_TRACE_CTRL, ctrl);
+		assert_int_equal(p.op->advance(p.arg, 1000000), 1000000);
+		(void)ptt_dev_read(dev, PTT_REG_TRACE_WR_STS); /* what is recorded is written */
+		const struct ptt_dev_counts *c = ptt_dev_counts(dev);
+		assert_true(c->dma_errors > 0);
+		assert_int_equal(c->dma_errors == c->recorded, rows[i].whole);
+		p.op->close(p.arg);
+	}
+}
+
 static void a_second_trace_is_refused_until_the_first_stops(void **state)
 {
 	struct ptt_ask ev = ask(0x80001, 1, 1, 1);
@@ -253,6 +285,7 @@ int main(void)
 		cmocka_unit_test(what_is_recorded_is_what_crossed),
 		cmocka_unit_test(time_stands_still_while_nobody_reads),
 		cmocka_unit_test(a_trace_that_is_not_read_to_its_end_does_not_stop_time),
+		cmocka_unit_test(a_device_that_is_sent_elsewhere_writes_nothing),
 		cmocka_unit_test(a_second_trace_is_refused_until_the_first_stops),
 		cmocka_unit_test(strangers_are_refused),
 		cmocka_unit_test(tunables_are_read_and_set_through_the_driver),

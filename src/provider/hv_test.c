@@ -390,6 +390,25 @@ static bool has_member(const struct d_args *a, const char *prefix, const char *n
 	return false;
 }
 
+/* papr_gpci.txt, 0x50: records have a time of each link up to version 2, and one total from 3 on. */
+static void args_are_those_of_the_firmware_that_answers(void **state)
+{
+	(void)state;
+	for (uint8_t level = 0; level <= 3; level += 3) {
+		static struct platform power;
+		struct probes *t;
+
+		open_power(&power, level, all_rights);
+		t = table(&power);
+		const struct d_args *a = probe_args(probe(t, "gpci", "links_abc-1s"), 0);
+		assert_int_equal(has_member(a, "d_", "time_a"), level == 0);
+		assert_int_equal(has_member(a, "d_", "total"), level == 3);
+		assert_true(has_member(a, "d_", "idle_a"));
+		probes_close(t);
+		close_platform(&power);
+	}
+}
+
 static void args_are_the_fields_of_the_request(void **state)
 {
 	static struct platform power, batoka, niagara;
@@ -576,6 +595,7 @@ int main(void)
 		cmocka_unit_test(what_firmware_and_rights_refuse_matches_nothing),
 		cmocka_unit_test(a_listing_has_what_can_be_had),
 		cmocka_unit_test(a_guest_without_access_has_no_registers),
+		cmocka_unit_test(args_are_those_of_the_firmware_that_answers),
 		cmocka_unit_test(args_are_the_fields_of_the_request),
 		cmocka_unit_test(a_delta_is_since_the_last_reading_by_id),
 		cmocka_unit_test(a_link_that_is_not_wired_counts_nothing),

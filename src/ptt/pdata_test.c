@@ -538,6 +538,28 @@ static void without_an_id_index_the_aux_records_tell_the_device(void **state)
 	buf_free(&b);
 }
 
+/* perf opens an event once for each CPU, with an id each, and an AUX record may name any of them. */
+static void each_id_of_an_event_tells_the_device(void **state)
+{
+	struct buf b = two_device_file(true);
+	struct got g;
+
+	(void)state;
+	set32(&b, record_at(&b, PDATA_R_ID_INDEX, 0), 5);
+	for (uint64_t d = 0; d < 2; d++) {
+		const size_t attr = 104 + 16 + d * 144;
+		uint64_t ids[] = { 7700 + d, 8800 + d, 0 };
+
+		memcpy(&ids[2], b.p + pdata_u64((uint8_t *)b.p + attr + 128), 8);
+		set64(&b, attr + 128, b.n);
+		set64(&b, attr + 136, sizeof(ids));
+		buf_put(&b, ids, sizeof(ids));
+	}
+	g = read_all(&b);
+	is_two_devices(&g);
+	buf_free(&b);
+}
+
 /* The AUX record's exact size stands against the lie; without one the data is taken as far as it
  * goes. */
 static void a_lying_auxtrace_size_loses_nothing_that_aux_records_tell(void **state)
@@ -727,6 +749,7 @@ int main(void)
 		cmocka_unit_test(data_of_a_foreign_pmu_is_passed_over),
 		cmocka_unit_test(data_without_info_is_taken_for_ptt_and_said_so),
 		cmocka_unit_test(without_an_id_index_the_aux_records_tell_the_device),
+		cmocka_unit_test(each_id_of_an_event_tells_the_device),
 		cmocka_unit_test(a_lying_auxtrace_size_loses_nothing_that_aux_records_tell),
 		cmocka_unit_test(records_that_are_none_are_passed_over_to_the_next_data),
 		cmocka_unit_test(damage_to_the_end_of_the_data_ends_the_search),

@@ -19,7 +19,7 @@ enum { RECORDS = 20000, PIECES = 6, BREAKS_MOST = 4, CUTS = 10 };
 static const uint64_t both_ways[2] = { 0x07280001, 0x107280001 }; /* events of direction 2, all types; by format */
 
 struct told {
-	uint64_t unexpected, reused, unanswered, most, gaps, cut, after_gap;
+	uint64_t unexpected, reused, unanswered, most, gaps, cut, after_gap, broken;
 	bool may_miss, may_mispair;
 };
 struct trace {
@@ -108,6 +108,7 @@ static struct told trace_count(const struct trace *t, uint32_t shards, const str
 				   .cut = r->cut,
 				   .after_gap = r->after_gap,
 				   .unanswered = r->fault_count[PTT_FAULT_UNANSWERED],
+				   .broken = r->broken,
 				   .may_miss = r->may_miss,
 				   .may_mispair = r->may_mispair };
 	for (uint32_t i = 0; i < shards; i++)
@@ -457,6 +458,28 @@ static void an_answer_that_began_and_never_ended_was_no_sign_where_answers_are_h
 	}
 }
 
+/* Each part counts those of its own requesters and tags. */
+static void broken_answers_of_all_parts_are_counted(void **state)
+{
+	enum { TAGS = 16 };
+
+	(void)state;
+	for (uint32_t shards = 1; shards <= 2; shards++) {
+		struct trace t = trace_by_hand(PTT_8DW);
+		uint32_t nbreaks;
+
+		for (uint32_t k = 0; k < 4 * TAGS; k++) {
+			add_read(&t, 200 * k, k % TAGS, 0x1000, 32);
+			add_part(&t, 200 * k + 100, k % TAGS, 0x1000, 16, 128);
+			if (k >= 2 * TAGS || k % TAGS == TAGS - 1)
+				add_part(&t, 200 * k + 120, k % TAGS, 0x1040, 16, 64);
+		}
+		const struct told told = trace_count(&t, shards, NULL, 0, NULL, &nbreaks, 0, 0);
+		assert_int_equal(told.broken, 2 * (TAGS - 1));
+		mem_free(t.p);
+	}
+}
+
 static void a_request_whose_completion_was_cut_out_was_unanswered_without_a_mark(void **state)
 {
 	(void)state;
@@ -494,6 +517,7 @@ int main(void)
 		cmocka_unit_test(an_answer_of_another_size_or_address_gave_a_latency_without_a_word),
 		cmocka_unit_test(a_cut_whose_completions_all_met_open_requests_was_not_found),
 		cmocka_unit_test(an_answer_that_began_and_never_ended_was_no_sign_where_answers_are_hidden),
+		cmocka_unit_test(broken_answers_of_all_parts_are_counted),
 		cmocka_unit_test(a_request_whose_completion_was_cut_out_was_unanswered_without_a_mark),
 		cmocka_unit_test(a_break_that_was_found_left_the_greatest_latency_without_a_mark),
 	};

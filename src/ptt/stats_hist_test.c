@@ -36,6 +36,44 @@ static void percentiles_are_the_ranks(void **state)
 	assert_int_equal(h.most, 1000);
 }
 
+static void place_is(double got, double want)
+{
+	assert_true(got > want - 1e-9 && got < want + 1e-9);
+}
+
+/* The values of a bucket lie evenly in it, each of them as wide as 1. */
+static void places_of_small_values_are_the_values(void **state)
+{
+	struct ptt_hist seven = { 0 }, sixteen = { 0 };
+	double at[PTT_PLACES];
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		ptt_hist_add(&seven, 7);
+	ptt_hist_places(&seven, NULL, at);
+	place_is(at[PTT_AT_P10], 6.6);
+	place_is(at[PTT_AT_P50], 7);
+	place_is(at[PTT_AT_P90], 7.4);
+	place_is(at[PTT_AT_P99], 7.49);
+	place_is(at[PTT_AT_MIDDLE], 7);
+	for (uint64_t i = 0; i < 1600; i++)
+		ptt_hist_add(&sixteen, i % 16);
+	ptt_hist_places(&sixteen, NULL, at);
+	place_is(at[PTT_AT_P10], 1.1);
+	place_is(at[PTT_AT_P50], 7.5);
+	place_is(at[PTT_AT_P90], 13.9);
+	place_is(at[PTT_AT_P99], 15.34);
+	place_is(at[PTT_AT_MIDDLE], 7.5);
+	for (uint64_t i = 0; i < 100; i++) /* of what came since, the first ones are none */
+		ptt_hist_add(&seven, 11);
+	struct ptt_hist first = { 0 };
+	for (int i = 0; i < 100; i++)
+		ptt_hist_add(&first, 7);
+	ptt_hist_places(&seven, &first, at);
+	place_is(at[PTT_AT_P50], 11);
+	place_is(at[PTT_AT_MIDDLE], 11);
+}
+
 /* With eight buckets to a power of two, a shift of all latencies by 11 % between two edges left every percentile as it
  * was. */
 static void a_shift_of_two_percent_moves_every_percentile(void **state)
@@ -76,6 +114,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(buckets_meet_without_gap),
 		cmocka_unit_test(percentiles_are_the_ranks),
+		cmocka_unit_test(places_of_small_values_are_the_values),
 		cmocka_unit_test(a_percentile_that_was_called_a_lower_bound_lay_above_the_rank_by_up_to_a_bucket),
 		cmocka_unit_test(a_shift_of_two_percent_moves_every_percentile),
 	};

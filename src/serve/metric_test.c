@@ -80,6 +80,22 @@ static void labels_are_the_last_names_of_their_expressions(void **state)
 	metric_close(&m);
 }
 
+static void a_key_that_is_a_number_is_a_label_too(void **state)
+{
+	static const char *const names[] = { "pid", "execname" };
+	const struct tally_key k[] = { { .is_number = true, .number = -7, .text = "no" }, { .text = "sh" } };
+	const struct tally_row row = { .key = k, .nkeys = 2, .value = 3, .sum = 3, .count = 3 };
+	struct metric m;
+
+	(void)state;
+	metric_of(&m, "n", "count", names, 2, 10);
+	metric_begin(&m);
+	assert_int_equal(metric_add(&m, &text_at_5, "prog", &row), 0);
+	assert_int_equal(metric_end(&m, &text_at_5, "prog"), 0);
+	assert_string_equal(m.samples.p, "tally_n_total{program=\"prog\",pid=\"-7\",execname=\"sh\"} 3\n");
+	metric_close(&m);
+}
+
 static void stacks_are_no_labels(void **state)
 {
 	const struct tally_aggregation a = { .name = "s", .function = "count", .has_stack = true, .comment = "" };
@@ -408,6 +424,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_follow_from_aggregations),
 		cmocka_unit_test(labels_are_the_last_names_of_their_expressions),
+		cmocka_unit_test(a_key_that_is_a_number_is_a_label_too),
 		cmocka_unit_test(stacks_are_no_labels),
 		cmocka_unit_test(keys_beyond_the_limit_are_one_series_and_counted),
 		cmocka_unit_test(the_extreme_of_many_keys_is_an_extreme),

@@ -620,6 +620,50 @@ static void unknown_options_are_refused_by_name(void **state)
 		     "failed to set -x strsize: Invalid value for specified option");
 }
 
+/* The reason names the option and what it takes. */
+static void a_refused_option_says_what_it_takes(void **state)
+{
+	static const struct {
+		const char *name, *value, *why;
+	} bad[] = {
+		{ "agsize", "4k", "there is no option agsize; did you mean aggsize?" },
+		{ "agpercpu", NULL, "there is no option agpercpu; did you mean aggpercpu?" },
+		{ "zdef", NULL, "there is no option zdef; did you mean zdefs?" },
+		{ "agghits", NULL, "there is no option agghits: OPTIONS OF THE LANGUAGE in tally-trace(1) lists them" },
+		{ "demangle", "full", "option demangle takes on, off or short" },
+		{ "demangle", NULL, "option demangle takes on, off or short" },
+		{ "setenv", "HOME", "option setenv takes NAME=VALUE" },
+		{ "setenv", "=x", "option setenv takes NAME=VALUE" },
+		{ "unsetenv", "HOME=x", "option unsetenv takes NAME" },
+		{ "cpppath", NULL, "option cpppath takes a value: cpppath=VALUE" },
+		{ "strsize", NULL, "option strsize takes a value: strsize=VALUE" },
+		{ "strsize", "many", "option strsize takes a number of bytes (512, 8k, 4m, 1g, 1t), not 'many'" },
+		{ "strsize", "-4q", "option strsize takes a number of bytes (512, 8k, 4m, 1g, 1t), not '-4q'" },
+		{ "strsize", "k", "option strsize takes a number of bytes (512, 8k, 4m, 1g, 1t), not 'k'" },
+		{ "strsize", "-4k", "option strsize takes 2 to 4096 bytes" },
+		{ "strsize", "1", "option strsize takes 2 to 4096 bytes" },
+		{ "strsize", "4097", "option strsize takes 2 to 4096 bytes" },
+		{ "nspec", "8k", "option nspec takes a number, not '8k'" },
+		{ "nspec", "65536", "option nspec takes 0 to 65535" },
+		{ "switchrate", "1fortnight",
+		  "option switchrate takes a time (50ms, 1s) or a rate (10hz), not '1fortnight'" },
+		{ "switchrate", "999us", "option switchrate takes 1000000 to 18446744073709551615 ns" },
+		{ "switchrate", "-1hz", "option switchrate takes 1000000 to 18446744073709551615 ns" },
+		{ "quiet", "maybe", "option quiet takes no value, or 0, 1, no, yes, off, on" },
+	};
+	struct options o;
+
+	(void)state;
+	options_init(&o);
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		struct err e = { 0 }, why = { 0 };
+
+		assert_int_equal(options_set(&o, bad[i].name, bad[i].value, &e, &why), -TALLY_EINVAL);
+		assert_string_equal(why.text, bad[i].why);
+	}
+	options_free(&o);
+}
+
 /* Sizes and minima of dtrace(1): a script that sets them compiles, and -x says the same of the same values. */
 static void small_sizes_are_legal_as_in_dtrace(void **state)
 {
@@ -1143,6 +1187,7 @@ int main(void)
 		cmocka_unit_test(events_that_cannot_be_counted_together_are_refused_by_the_clause_of_the_last),
 		cmocka_unit_test(unknown_options_are_refused_by_name),
 		cmocka_unit_test(values_carry_units),
+		cmocka_unit_test(a_refused_option_says_what_it_takes),
 		cmocka_unit_test(small_sizes_are_legal_as_in_dtrace),
 		cmocka_unit_test(texts_for_cpp_are_kept_in_their_order),
 		cmocka_unit_test(pragmas_set_options),
