@@ -531,19 +531,6 @@ static void no_latency_of_a_weak_guess_is_unmarked(void **state)
 	unlink(path);
 }
 
-static void each_call_notes_how_times_are_read(void **state)
-{
-	struct env *v = *state;
-	struct tally_ptt_dump_opts d = dump_opts(v, TALLY_FORMAT_CSV);
-	struct tally_ptt *t = opened(v, v->raw);
-
-	for (uint64_t calls = 1; calls <= 2; calls++) {
-		assert_int_equal(tally_ptt_dump(t, &d), 0);
-		assert_int_equal(count_of(&v->notes, "times are read as "), calls);
-	}
-	tally_ptt_close(t);
-}
-
 static void a_span_that_wraps_unseen_is_at_least_that(void **state)
 {
 	struct env *v = *state;
@@ -738,7 +725,6 @@ int main(void)
 		cmocka_unit_test(each_call_says_what_its_times_were_taken_for),
 		cmocka_unit_test(two_threads_say_the_same_as_one),
 		cmocka_unit_test(no_latency_of_a_weak_guess_is_unmarked),
-		cmocka_unit_test(each_call_notes_how_times_are_read),
 		cmocka_unit_test(a_span_that_wraps_unseen_is_at_least_that),
 		cmocka_unit_test(without_matching_there_is_no_latency),
 		cmocka_unit_test(a_trace_does_not_differ_from_itself),
