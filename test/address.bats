@@ -390,10 +390,12 @@ share() { awk -v a="$1" -v b="$2" '$0 ~ a { x += $NF } $0 ~ b { y += $NF } END {
   mkdir -p "$dir"
   cp "$PROGS"/plugin_[ab].so "$dir"
   cat >"$BATS_TEST_TMPDIR/linked.sh" <<END
-#!/bin/sh
+#!/bin/bash
 kill -STOP \$PPID
 while grep -L '^State:.T' /proc/\$PPID/task/*/status | grep -q .; do :; done # it stops when it next leaves the kernel
 $PROGS/reuse load $dir 5 200 100
+: >$dir/then
+until : >$dir/now && [ $dir/now -nt $dir/then ]; do :; done # the files' clock has ticked: a change in the tick of a mapping is none that is seen
 for name in a b; do ln $dir/plugin_\$name.so $dir/second_\$name; done
 kill -CONT \$PPID
 END
