@@ -94,9 +94,9 @@ static void raw_codes_and_terms_reach_their_fields(void **state)
 	assert_int_equal(count(INTEL, "r01c7:u").ev.config, 0x1c7);
 	assert_int_equal(count(INTEL, "r1").ev.config, 1);
 	assert_int_equal(count(INTEL, "r0123456789abcdef").ev.config, 0x123456789abcdef);
-	refuses(INTEL, "r11112222333344445", TALLY_EINVAL, "no event");
-	refuses(INTEL, "r", TALLY_EINVAL, "no event");
-	refuses(INTEL, "r1g", TALLY_EINVAL, "no event");
+	refuses(INTEL, "r11112222333344445", TALLY_EINVAL, "a raw code is r and 1 to 16 hexadecimal digits");
+	refuses(INTEL, "r", TALLY_EINVAL, "a raw code is r and 1 to 16 hexadecimal digits");
+	refuses(INTEL, "r1g", TALLY_EINVAL, "a raw code is r and 1 to 16 hexadecimal digits");
 	assert_int_equal(count(INTEL, "cpu/event=0x3c,umask=1,cmask=2/").ev.config, 0x200013c);
 	assert_int_equal(count(ARM, "armv8_pmuv3_0/l2d_cache_refill/").ev.config, 0x17);
 	refuses(INTEL, "cpu/event=0x3cc/", TALLY_EINVAL, "is out of range");

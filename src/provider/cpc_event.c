@@ -437,8 +437,9 @@ static int unknown_event(struct probes *t, const struct cpc_machine *m, const st
 	hint = strstr(pfm->text, "; did you mean ");
 	if (near)
 		return err_set(why, TALLY_EINVAL, "no event \"%s\"; did you mean %s?", event, near);
-	if (event[0] == 'r' && event[1] && !event[1 + strspn(event + 1, "0123456789abcdefABCDEF")])
-		return err_set(why, TALLY_EINVAL, "no event \"%s\" (a raw code has at most 16 digits)", event);
+	if (event[0] == 'r' && (strspn(event + 1, "0123456789") || !event[1 + strspn(event + 1, "abcdefABCDEF")]))
+		return err_set(why, TALLY_EINVAL, "no event \"%s\" (a raw code is r and 1 to 16 hexadecimal digits)",
+			       event);
 	if (m->ncore && pfm->code == TALLY_ENOTSUP)
 		return err_set(why, TALLY_ENOTSUP, "no event \"%s\" (%s)", event, pfm->text);
 	if (hint || m->ncore)

@@ -231,7 +231,7 @@ static void raw_events_take_attributes(void **state)
 	assert_int_equal(ev.config, 0x1c4);
 	assert_int_equal(event(INTEL, "rc4-all-0x20-cmask_1-10000").config, 0x10020c4);
 	assert_int_equal(event(ARM, "r11-all-10000").type, 8);
-	refuses(INTEL, "r11112222333344445-all-10000", TALLY_EINVAL, "a raw code has at most 16 digits");
+	refuses(INTEL, "r11112222333344445-all-10000", TALLY_EINVAL, "a raw code is r and 1 to 16 hexadecimal digits");
 }
 
 static void hybrid_cpus_count_on_both_kinds_of_core(void **state)
