@@ -24,9 +24,9 @@
 #define MODEL_EVERY_NS UINT64_C(100000000)
 #define MODEL_PASS_NS (MODEL_EVERY_NS / 10) /* of the wall, that a pass takes at most */
 #define EVERY_NS UINT64_C(20000000)
-#define CHUNKS 4                /* of 4 MiB, taken in one pass: clients are answered in between */
-#define OUTSTANDING_MOST 65536u /* as for a report */
-#define OWN_RING "4M"           /* our own driver hands over whole rings, Linux' buffers of one */
+#define PASS_BYTES (4 * (size_t)PTT_BUFFER_BYTES) /* taken in one pass: clients are answered in between */
+#define OUTSTANDING_MOST 65536u                   /* as for a report */
+#define OWN_RING "4M"                             /* our own driver hands over whole rings, Linux' buffers of one */
 #define QUIET_NS UINT64_C(10000000000)
 
 struct capture_watch {
@@ -72,12 +72,13 @@ static int capture_now(struct capture_watch *w, uint64_t *ns)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* Counts what there is, at most so many chunks; how many, or negative. */
-static int capture_drain(struct capture_watch *w, int most)
+/* Counts what there is, not many more bytes than so many; 1: there were some, 0, or negative. */
+static int capture_drain(struct capture_watch *w, size_t most)
 {
 	struct err e = { 0 };
 	struct ptt_aux a;
-	int n = 0, rc = 0;
+	size_t n = 0;
+	int rc = 0;
 
 	while (n < most) {
 		a = (struct ptt_aux){ .p = NULL };
@@ -89,9 +90,9 @@ static int capture_drain(struct capture_watch *w, int most)
 		rc = meter_take(w->m, &a);
 		if (rc < 0)
 			return plat_oom(w->p);
-		n++;
+		n += a.n;
 	}
-	return n;
+	return n != 0;
 }
 
 static int capture_start(struct capture_watch *w)
@@ -112,7 +113,7 @@ static int capture_flush(struct capture_watch *w)
 	w->runs = false;
 	if (rc < 0)
 		return capture_fail(w, rc, &e);
-	rc = capture_drain(w, INT32_MAX);
+	rc = capture_drain(w, SIZE_MAX);
 	if (rc >= 0)
 		rc = capture_start(w);
 	if (rc >= 0 && !capture_ops(w)->advance)
@@ -132,8 +133,8 @@ static int capture_pass_model(struct capture_watch *w)
 		const uint64_t passed = capture_ops(w)->advance(w->p->ptt.arg, SLICE_NS);
 
 		w->passed_ns += passed;
-		rc = capture_drain(w, INT32_MAX);
-		n += rc > 0 ? rc : 0;
+		rc = capture_drain(w, SIZE_MAX);
+		n |= rc > 0;
 		if (!passed && !rc)
 			return plat_fail(w->p, TALLY_EIO, "%s stands still: its time does not advance",
 					 capture_ops(w)->what);
@@ -147,7 +148,7 @@ static int capture_watch_pass(struct watch *base)
 	int n, rc = plat_enter(w->p);
 
 	if (rc >= 0)
-		rc = n = capture_ops(w)->advance ? capture_pass_model(w) : capture_drain(w, CHUNKS);
+		rc = n = capture_ops(w)->advance ? capture_pass_model(w) : capture_drain(w, PASS_BYTES);
 	if (rc >= 0)
 		rc = capture_now(w, &w->now_ns);
 	if (rc < 0)

@@ -88,17 +88,18 @@ static void what_comes_is_counted_with_what_is_lost(void **state)
 
 static void one_pass_takes_so_much_that_clients_need_not_wait(void **state)
 {
+	enum { CHUNKS = 3 * 16 * 1024 * 1024 / CHUNK };
 	struct fake *f = fake_new();
 	struct watch *w;
 
 	(void)state;
-	f->chunks = 100;
+	f->chunks = CHUNKS;
 	assert_int_equal(open_watch(&w, f, false), 0);
 	assert_int_equal(watch_pass(w), 0);
-	assert_true(f->given > 0 && f->given < 100);
-	for (uint32_t i = 0; f->given < 100 && i < 100; i++)
+	assert_true(f->given > 0 && f->given < CHUNKS);
+	for (uint32_t i = 0; f->given < CHUNKS && i < CHUNKS; i++)
 		assert_int_equal(watch_pass(w), 0);
-	assert_int_equal(figures(w).packets, 100 * CHUNK / RECORD);
+	assert_int_equal(figures(w).packets, CHUNKS * CHUNK / RECORD);
 	close_watch(w, f);
 }
 
