@@ -44,6 +44,9 @@ command -v make >/dev/null && command -v gcc >/dev/null || { fail "make and gcc 
 tools/deps.sh page >"$log" 2>&1 || echo "no browser: the report's page is not opened"
 [ -f build/libduckdb.so ] || { [ "${TALLY_NO_INSTALL:-0}" != 1 ] && command -v npm >/dev/null && tools/fetch-duckdb.sh build >"$log" 2>&1; } ||
   echo "no DuckDB: neither SQL nor Parquet is tested"
+# Unpacked, not installed: a Prometheus that is installed begins to run.
+[ "${TALLY_NO_INSTALL:-0}" != 1 ] && tools/debs.sh "$(dpkg --print-architecture)" bookworm build/prometheus prometheus python3-prometheus-client >"$log" 2>&1 ||
+  command -v prometheus >/dev/null || echo "no Prometheus: what the service tells is not read by it"
 
 say "builds"
 must "gcc builds everything without a warning" make -j"$jobs" all asan progs || finish

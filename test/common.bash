@@ -2,6 +2,7 @@
 
 TALLY=${TALLY:-$BATS_TEST_DIRNAME/../build/tally}
 PROGS=$BATS_TEST_DIRNAME/../build/prog
+PATH=$PATH:$BATS_TEST_DIRNAME/../build/prometheus/usr/bin # where check.sh unpacks it
 
 # Each skips, aloud, what can't run without it: loaded BPF programs, the kernel's types, Python.
 needs_bpf() { [ "$(id -u)" -eq 0 ] || skip "loading BPF programs needs root here"; }

@@ -277,8 +277,8 @@ fish_of() {
   export HOME=$PWD XDG_CONFIG_HOME=$PWD XDG_DATA_HOME=$PWD
   for verb in $("$TALLY" help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
     fish -N -c "source $SHELLS/fish; complete -C 'tally $verb --'" >offered
-    for option in $("$TALLY" "$verb" -h | sed -n '/^Options:/,/^$/s/^  \(-[a-zA-Z], \|    \)--\([-a-z0-9]*\).*/\2/p'); do
-      grep -qE -- "^--$option=?	[^ ]" offered || { echo "$verb --$option"; return 1; }
+    for option in $("$TALLY" "$verb" -h | sed -n '/^Options:/,/^$/s/^  \(-[a-zA-Z], \|    \)--\([-a-z0-9.]*\).*/\2/p'); do
+      grep -qE -- "^--${option//./[.]}=?	[^ ]" offered || { echo "$verb --$option"; return 1; }
     done
   done
 }

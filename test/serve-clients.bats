@@ -73,18 +73,19 @@ P
   needs_python
   echo 'BEGIN { @n = count(); }' >known.d
   serve -s known.d
-  python3 - "${at##*:}" <<'P'
-import asyncio, resource, sys
+  python3 - "${at##*:}" "$server" <<'P'
+import os, resource, signal, socket, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (2000, max(2000, resource.getrlimit(resource.RLIMIT_NOFILE)[1])))
-async def scrape():
-    reader, writer = await asyncio.open_connection('127.0.0.1', int(sys.argv[1]))
-    writer.write(b'GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
-    answer = await reader.read(-1)
-    writer.close()
+os.kill(int(sys.argv[2]), signal.SIGSTOP) # so that it finds all of them at once, be they as slow as they may
+scrapers = []
+for _ in range(1000):
+    s = socket.create_connection(('127.0.0.1', int(sys.argv[1])))
+    s.sendall(b'GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    scrapers.append(s)
+os.kill(int(sys.argv[2]), signal.SIGCONT)
+for s in scrapers:
+    answer = s.makefile('rb').read()
     assert b'tally_n_total{program="known"} 1\n' in answer, answer[:200]
-async def main():
-    await asyncio.gather(*[scrape() for _ in range(1000)])
-asyncio.run(main())
 P
   [ "$(metrics | sed -n 's/^tally_scrapes_total //p')" -eq 1001 ]
 }

@@ -77,6 +77,7 @@ D
     promtool check metrics <text
     checked=1
   fi
+  export PYTHONPATH=$BATS_TEST_DIRNAME/../build/prometheus/usr/lib/python3/dist-packages
   if /usr/bin/python3 -c 'import prometheus_client' 2>/dev/null; then
     /usr/bin/python3 - open <<'P'
 import sys

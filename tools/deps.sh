@@ -15,8 +15,8 @@ set -eu
 
 # libdw1, libpfm4, liblzma5, libfuse3, libmicrohttpd and libzstd1 are opened at run time, when they are first needed.
 build='make gcc libc6-dev binutils pkg-config libbpf-dev libdw-dev libelf-dev libiberty-dev zlib1g-dev libpfm4-dev liblzma-dev libfuse3-dev libzstd-dev libmicrohttpd-dev'
-test='abigail-tools clang clang-format libclang-rt-14-dev llvm libcmocka-dev bats dwz g++ musl-tools xz-utils fuse3 libunicorn-dev gcc-sparc64-linux-gnu gcc-powerpc64-linux-gnu'
-page='chromium'
+test='abigail-tools clang clang-format libclang-rt-14-dev llvm libcmocka-dev bats dwz g++ musl-tools xz-utils fuse3 libunicorn-dev gcc-sparc64-linux-gnu gcc-powerpc64-linux-gnu zsh fish'
+page='chromium firefox-esr'
 tree='mmdebstrap debian-archive-keyring'
 bench='bpftrace bpftool'
 power='cpio gcc-powerpc64-linux-gnu'
