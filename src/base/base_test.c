@@ -260,6 +260,46 @@ static void numbers_are_taken_whole_or_refused(void **state)
 	assert_false(text_u64("-1", &v));
 }
 
+/* Each byte as the last digit: the characters beside '0', '9', 'A', 'F', 'a' and 'f' are no digits. */
+static void every_byte_is_a_digit_of_its_base_or_of_none(void **state)
+{
+	static const char hex[] = "0123456789abcdef0123456789ABCDEF";
+	char decimal[] = "1?", sixteen[] = "0x1?";
+
+	(void)state;
+	for (int c = 1; c < 256; c++) {
+		const char *digit = strchr(hex, c);
+		const uint64_t value = digit ? (uint64_t)(digit - hex) % 16 : 16;
+		uint64_t v;
+
+		decimal[1] = sixteen[3] = (char)c;
+		v = 99;
+		if (text_u64(decimal, &v) != (value < 10) || v != (value < 10 ? 10 + value : 99))
+			fail_msg("byte 0x%02x as a decimal digit", c);
+		v = 99;
+		if (text_u64(sixteen, &v) != (value < 16) || v != (value < 16 ? 16 + value : 99))
+			fail_msg("byte 0x%02x as a hexadecimal digit", c);
+	}
+}
+
+static void a_number_has_its_base_by_its_beginning(void **state)
+{
+	uint64_t v;
+
+	(void)state;
+	assert_true(text_u64("0", &v) && v == 0);
+	assert_true(text_u64("010", &v) && v == 10);
+	assert_true(text_u64("0XfF", &v) && v == 255);
+	assert_true(text_u64("0xffffffffffffffff", &v) && v == UINT64_MAX);
+	assert_false(text_u64("0x10000000000000000", &v));
+	assert_false(text_u64("1x2", &v));
+	assert_false(text_u64("x2", &v));
+	assert_false(text_u64("99999999999999999999", &v));
+	assert_false(text_u64(" 1", &v));
+	assert_false(text_u64("+1", &v));
+	assert_false(text_u64("0x0x1", &v));
+}
+
 /* The DTrace Guide, "profile Provider": its suffixes, and hertz without one. */
 static void times_have_the_units_of_d(void **state)
 {
@@ -576,6 +616,8 @@ int main(void)
 		cmocka_unit_test(a_number_is_written_as_printf_does),
 		cmocka_unit_test(a_map_finds_what_was_put_in_and_nothing_else),
 		cmocka_unit_test(numbers_are_taken_whole_or_refused),
+		cmocka_unit_test(every_byte_is_a_digit_of_its_base_or_of_none),
+		cmocka_unit_test(a_number_has_its_base_by_its_beginning),
 		cmocka_unit_test(times_have_the_units_of_d),
 		cmocka_unit_test(globs_match_as_in_d),
 		cmocka_unit_test(the_nearest_word_is_near),
