@@ -158,6 +158,49 @@ static void headers_that_can_not_be_are_refused(void **state)
 	}
 }
 
+/* The entry is one instruction, or a descriptor of two words that leads to one: it may be the last of memory. */
+static void an_entry_may_be_the_last_of_memory_and_lies_no_further(void **state)
+{
+	static const struct {
+		int line;
+		enum emu_cpu cpu;
+		uint64_t entry, code; /* from the end of memory; code: where a descriptor leads */
+		int rc;
+	} rows[] = {
+		{ __LINE__, EMU_SPARC64, 4, 0, 0 },
+		{ __LINE__, EMU_SPARC64, 3, 0, -TALLY_EINVAL },
+		{ __LINE__, EMU_SPARC64, 0, 0, -TALLY_EINVAL },
+		{ __LINE__, EMU_POWER64, 16, 4, 0 },
+		{ __LINE__, EMU_POWER64, 16, 0, -TALLY_EINVAL },
+		{ __LINE__, EMU_POWER64, 16, 5, -TALLY_EINVAL },
+		{ __LINE__, EMU_POWER64, 15, 4, -TALLY_EINVAL },
+		{ __LINE__, EMU_POWER64, 12, 4, -TALLY_EINVAL },
+	};
+	const uint64_t end = BASE + sizeof(ram);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const bool power = rows[i].cpu == EMU_POWER64;
+		struct emu_image image;
+		struct err e;
+		uint8_t p[256];
+		size_t n = executable(p, power ? EM_PPC64 : EM_SPARCV9);
+
+		put(p + n - 16, end - rows[i].code, 8);
+		put(p + n - 8, 0x8765, 8);
+		SET(p + sizeof(Elf64_Ehdr), Elf64_Phdr, p_vaddr, end - 16);
+		SET(p + sizeof(Elf64_Ehdr), Elf64_Phdr, p_memsz, 16);
+		SET(p, Elf64_Ehdr, e_entry, end - rows[i].entry);
+		SET(p, Elf64_Ehdr, e_flags, 1);
+		if (load(&image, rows[i].cpu, p, n, &e) != rows[i].rc)
+			fail_msg("row of line %d: %s", rows[i].line, e.text);
+		if (rows[i].rc)
+			assert_non_null(strstr(e.text, "the image's entry, 0x4 bytes at 0x"));
+		else
+			assert_int_equal(image.entry, end - (power ? rows[i].code : rows[i].entry));
+	}
+}
+
 static void no_program_headers_may_be_where_the_file_ends(void **state)
 {
 	struct emu_image image;
@@ -274,6 +317,71 @@ static void sparc_traps_come_with_their_registers(void **state)
 	emu_close(u);
 }
 
+/* A frame of the ABI fits above the stack pointer, and it is aligned as the ABI wants it. */
+static void assert_is_stack(uint64_t frame, uint64_t least)
+{
+	assert_int_equal(frame % 16, 0);
+	assert_in_range(frame, BASE + sizeof(ram) / 2, BASE + sizeof(ram) - least);
+}
+
+static void code_begins_with_a_stack_and_its_memory(void **state)
+{
+	static const uint32_t sparc[] = {
+		0x9410000e, /* mov %sp, %o2 */
+		0x91d02080, /* ta 0x80 */
+	};
+	static const uint32_t power[] = {
+		0x7c250b78, /* mr r5,r1 */
+		0x7c461378, /* mr r6,r2 */
+		0x7d876378, /* mr r7,r12 */
+		0x7fe8fb78, /* mr r8,r31 */
+		0x44000022, /* sc 1 */
+	};
+	struct seen s = { .most = 1 }, t = { .most = 1 };
+	struct emu_opts o = code(EMU_SPARC64, sparc, COUNT(sparc), &s);
+	struct emu *u = started(&o);
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(emu_run(u, NULL, &e), 0);
+	emu_close(u);
+	assert_int_equal(s.r[0][0], BASE);
+	assert_int_equal(s.r[0][1], sizeof(ram));
+	assert_is_stack(s.r[0][2] + 2047, 176); /* SPARC V9's bias, and its least frame */
+	o = code(EMU_POWER64, power, COUNT(power), &t);
+	o.image.toc = 0x8765;
+	u = started(&o);
+	assert_int_equal(emu_run(u, NULL, &e), 0);
+	emu_close(u);
+	assert_int_equal(t.r[0][0], BASE);
+	assert_int_equal(t.r[0][1], sizeof(ram));
+	assert_is_stack(t.r[0][2], 112);
+	assert_int_equal(t.r[0][3], 0x8765);
+	assert_int_equal(t.r[0][4], BASE); /* r12: the entry */
+	assert_int_equal(t.r[0][5], 0);
+}
+
+/* What a start tries in memory is put back. */
+static void memory_is_as_it_was_before_code_runs(void **state)
+{
+	static const enum emu_cpu cpu[] = { EMU_SPARC64, EMU_POWER64 };
+	static uint8_t before[sizeof(ram)];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cpu); i++) {
+		struct seen s = { .most = 1 };
+		struct emu_opts o = code(cpu[i], NULL, 0, &s);
+		struct emu *u;
+
+		for (size_t at = 0; at < sizeof(ram); at++)
+			ram[at] = (uint8_t)(at * 7 + 1);
+		memcpy(before, ram, sizeof(ram));
+		u = started(&o);
+		assert_memory_equal(ram, before, sizeof(ram));
+		emu_close(u);
+	}
+}
+
 /* The second trap sees what the first has made of registers that were alike. */
 static void a_trap_gives_back_registers_that_were_alike_and_are_no_more(void **state)
 {
@@ -373,10 +481,13 @@ int main(void)
 		TEST(segments_go_where_they_were_linked),
 		TEST(a_descriptor_is_followed_where_the_abi_has_them),
 		TEST(headers_that_can_not_be_are_refused),
+		TEST(an_entry_may_be_the_last_of_memory_and_lies_no_further),
 		TEST(no_program_headers_may_be_where_the_file_ends),
 		TEST(an_image_cut_short_is_refused_at_every_byte),
 		TEST(flat_bytes_begin_at_the_base),
 		TEST(sparc_traps_come_with_their_registers),
+		TEST(code_begins_with_a_stack_and_its_memory),
+		TEST(memory_is_as_it_was_before_code_runs),
 		TEST(a_trap_gives_back_registers_that_were_alike_and_are_no_more),
 		TEST(power_code_is_64_bit_and_sc_1_is_told_from_sc),
 		TEST(what_code_can_not_go_on_from_ends_the_run),
