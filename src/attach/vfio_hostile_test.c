@@ -341,6 +341,23 @@ static void who_does_not_read_is_not_written_to(void **state)
 	bench_close(&b);
 }
 
+static void who_went_before_its_reply_was_sent_makes_room_for_the_next(void **state)
+{
+	struct bench b;
+	uint8_t raw[64];
+	size_t n;
+
+	(void)state;
+	bench_open(&b);
+	n = message(&b, raw, VU_DEVICE_RESET, NULL, 0);
+	send_all(b.client, raw, n, NULL, 0);
+	close(b.client);
+	serve(&b);
+	b.client = knock(&b);
+	assert_int_equal(greet(&b), 0);
+	bench_close(&b);
+}
+
 static void replies_that_we_never_asked_for_are_dropped(void **state)
 {
 	struct vu_header h = { .command = VU_DMA_WRITE, .size = sizeof(h), .flags = VU_TYPE_REPLY };
@@ -398,6 +415,7 @@ int main(void)
 		cmocka_unit_test(an_interrupt_that_cannot_be_taken_does_not_wait),
 		cmocka_unit_test(bytes_may_come_one_by_one),
 		cmocka_unit_test(who_does_not_read_is_not_written_to),
+		cmocka_unit_test(who_went_before_its_reply_was_sent_makes_room_for_the_next),
 		cmocka_unit_test(replies_that_we_never_asked_for_are_dropped),
 		cmocka_unit_test(a_server_without_descriptors_does_not_spin_and_takes_the_client_later),
 	};
