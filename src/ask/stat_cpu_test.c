@@ -432,6 +432,37 @@ static void a_counter_lost_to_a_stranger_is_asked_for_again(void **state)
 	close_leased(&l);
 }
 
+static void runs_have_a_mean_and_a_spread_of_what_each_counted(void **state)
+{
+	static const struct {
+		uint64_t now_ns;
+		struct k_count count;
+	} run[] = {
+		{ 1000000000, { 90, 4, 4 } },
+		{ 3000000000, { 110, 4, 4 } },
+		{ 2000000000, { 50, 4, 2 } }, /* half of the time: 100 */
+	};
+	struct leased l = { .c = NULL };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(run); i++) {
+		if (i)
+			assert_int_equal(stat_cpu_open(l.c), 0);
+		else
+			assert_int_equal(open_leased(&l, true, 0), 0);
+		l.c->ev[0].slot[0].now = run[i].count;
+		l.c->now_ns = run[i].now_ns;
+		assert_int_equal(stat_cpu_end(l.c), 0);
+	}
+	assert_int_equal(l.c->runs, 3);
+	assert_true(fabs(l.c->mean_ns - 2e9) < 1 && fabs(l.c->m2_ns - 2e18) < 1e9);
+	table(&l, STAT_ONLY);
+	assert_string_equal(text(&l.h.out), "COUNT  UNIT    NAME            COUNTED  SPREAD\n"
+					    "  100  events  minor-faults:u   50.0 %  10.0 %\n");
+	close_leased(&l);
+	assert_int_equal(mem_live(), 0);
+}
+
 /* ---- figures --------------------------------------------------------------------------------- */
 
 /* The events are the last: what looks behind them looks behind the whole. */
@@ -859,6 +890,7 @@ int main(void)
 		cmocka_unit_test(tasks_are_refused_while_others_count_and_work_after),
 		cmocka_unit_test(tasks_lose_their_counters_and_are_told_when),
 		cmocka_unit_test(a_counter_lost_to_a_stranger_is_asked_for_again),
+		cmocka_unit_test(runs_have_a_mean_and_a_spread_of_what_each_counted),
 		cmocka_unit_test(figures_stand_beside_what_they_are_a_part_of),
 		cmocka_unit_test(modes_are_not_mixed),
 		cmocka_unit_test(misses_are_a_part_of_accesses),
