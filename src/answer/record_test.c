@@ -88,6 +88,52 @@ static void bytes_are_a_dump_also_if_they_could_be_read(void **state)
 			"        10: 61 62 63                                         abc\n");
 }
 
+/* With the option rawbytes. */
+static void text_that_is_asked_for_raw_is_a_dump_of_all_its_bytes(void **state)
+{
+	(void)state;
+	struct buf b = { 0 };
+	struct an_value text = { .kind = SLOT_STRING, .s = "eth0\0x", .len = 6 }, none = { .kind = SLOT_STRING };
+	an_trace(&b, &text, true);
+	assert_text(&b, "eth0");
+	text.raw = true;
+	an_trace(&b, &text, true);
+	assert_text(&b, "\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  0123456789abcdef\n"
+			"         0: 65 74 68 30 00 78                                eth0.x\n");
+	none.raw = true; /* no bytes to dump */
+	an_trace(&b, &none, true);
+	assert_text(&b, "");
+}
+
+/* Text is what a terminal shows and moves by; bytes are text, too, with nothing but zeros behind it. */
+static void what_is_printable_ends_at_the_control_characters(void **state)
+{
+	(void)state;
+	for (int c = 1; c < 256; c++) {
+		const char text[] = { 'a', (char)c, '\0' };
+		const struct an_value v = { .kind = SLOT_STRING, .s = text, .len = sizeof(text) };
+		const bool shown = (c >= 7 && c <= 13) || (c >= 32 && c != 127);
+
+		if (an_printable(&v) != shown)
+			fail_msg("byte 0x%02x", c);
+	}
+	static const struct {
+		const char *s;
+		uint32_t len;
+		bool printable;
+	} row[] = { { "ab", 2, true },  { "a\0\0", 3, true }, { "a\0b", 3, false }, { "a\0\0b", 4, false },
+		    { "\0", 1, false }, { "\0a", 2, false },  { "", 0, false },     { "a\x01", 2, false } };
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct an_value v = { .kind = SLOT_BYTES, .s = row[i].s, .len = row[i].len };
+
+		if (an_printable(&v) != row[i].printable)
+			fail_msg("bytes of row %zu", i);
+		v.kind = SLOT_STRING; /* which ends at its first zero */
+		if (an_printable(&v) != (row[i].printable || !memchr(row[i].s, 1, row[i].len)))
+			fail_msg("string of row %zu", i);
+	}
+}
+
 static void names_cannot_drive_a_terminal(void **state)
 {
 	(void)state;
@@ -160,6 +206,8 @@ int main(void)
 		cmocka_unit_test(strings_and_symbols_are_padded),
 		cmocka_unit_test(strings_end_at_their_length_or_at_nul),
 		cmocka_unit_test(bytes_are_a_dump_also_if_they_could_be_read),
+		cmocka_unit_test(text_that_is_asked_for_raw_is_a_dump_of_all_its_bytes),
+		cmocka_unit_test(what_is_printable_ends_at_the_control_characters),
 		cmocka_unit_test(names_cannot_drive_a_terminal),
 		cmocka_unit_test(stacks_are_indented_lines),
 		cmocka_unit_test(listing_puts_the_name_last),
