@@ -1,0 +1,501 @@
+/*
+ * stat_view_test.c: views of records that a test writes by hand, so that each figure is known.
+ *
+ * An interval is one second of 1,000 timebase ticks: a counter that grew by 500 is half of a processor.
+ */
+#include "ask/stat_int.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define NONE_BYTE 0xffu
+#define NONE_2 0xffffu
+#define NONE_4 0xffffffffu
+enum { NOT_INSTALLED = 1, GUARDED, UNLICENSED, SHARED, BORROWED, DEDICATED };
+
+/* ---- a view and its records ------------------------------------------------------------------------- */
+
+struct seen {
+	struct tally_platform *p;
+	struct stat_run s;
+	struct buf notes;
+};
+
+static int put(void *arg, const char *p, size_t n)
+{
+	buf_put(arg, p, n);
+	return 0;
+}
+
+static void view_open(struct seen *w, const char *on, const char *name)
+{
+	struct tally_platform_opts o = { .size = sizeof(o), .on = on, .note = put, .arg = &w->notes };
+
+	*w = (struct seen){ .p = NULL };
+	assert_int_equal(tally_platform_open(&w->p, &o), 0);
+	assert_int_equal(plat_enter(w->p), 0);
+	w->s = (struct stat_run){ .p = w->p, .start = 1000000000, .before = 2000000000, .now = 3000000000 };
+	assert_int_equal(stat_view_open(&w->s, name), 0);
+	w->s.transport = &w->p->transport;
+	w->p->transport.tick_hz = 1000;
+}
+
+/* What it shows now. */
+static const char *shown(struct seen *w, uint32_t form)
+{
+	const struct tally_out to = { .size = sizeof(to), .format = form };
+
+	buf_clear(&w->p->out);
+	w->s.tables = 0;
+	assert_int_equal(plat_emit_open(w->p, &to), 0);
+	stat_view_rows(&w->s);
+	assert_false(w->p->out.failed);
+	an_emit_close(&w->p->emit);
+	return w->p->out.p ? w->p->out.p : "";
+}
+
+static void view_close(struct seen *w)
+{
+	stat_view_close(&w->s);
+	tally_platform_close(w->p);
+	buf_free(&w->notes);
+}
+
+static struct follow *part(struct seen *w, const char *request)
+{
+	for (uint32_t i = 0; i < 6 && w->s.part[i].r; i++)
+		if (!strcmp(w->s.part[i].r->name, request))
+			return &w->s.part[i];
+	fail_msg("no request %s", request);
+	return NULL;
+}
+
+/* A record of it, here since the last reading. */
+static struct followed *record(struct follow *f, uint64_t id)
+{
+	struct followed *v = VEC_NEW(f->v, f->n, f->cap);
+
+	assert_non_null(v);
+	v->id = id;
+	return v;
+}
+
+static void set(const struct follow *f, struct followed *v, const char *field, uint64_t now)
+{
+	int32_t i = follow_field(f, field);
+
+	assert_true(i >= 0);
+	v->now[i] = now;
+}
+
+static void grew(const struct follow *f, struct followed *v, const char *field, uint64_t by)
+{
+	int32_t i = follow_field(f, field);
+
+	assert_true(i >= 0);
+	v->now[i] += by;
+	v->delta[i] = by;
+}
+
+static void went_back(const struct follow *f, struct followed *v, const char *field)
+{
+	v->back |= 1u << follow_field(f, field);
+}
+
+/* ---- processors --------------------------------------------------------------------------------------- */
+
+static struct followed *core(struct follow *f, uint64_t id, uint64_t state, uint64_t owner, uint64_t busy)
+{
+	struct followed *v = record(f, id);
+
+	set(f, v, "state", state);
+	set(f, v, "owner", owner);
+	set(f, v, "hw_chip_id", 3);
+	set(f, v, "primary_domain", 1);
+	grew(f, v, "processor_time", busy);
+	return v;
+}
+
+static void processors_are_ordered_by_what_they_did_and_those_not_in_use_are_last(void **state)
+{
+	struct follow *f;
+	struct followed *v;
+	struct seen w;
+
+	(void)state;
+	view_open(&w, "power", "processors");
+	f = part(&w, "dispatch_purr");
+	core(f, 0, SHARED, NONE_2, 250);
+	core(f, 1, DEDICATED, 7, 1000);
+	v = core(f, 2, NOT_INSTALLED, NONE_2, 500);
+	set(f, v, "hw_chip_id", NONE_4);
+	core(f, 3, UNLICENSED, NONE_2, 900);
+	core(f, 4, BORROWED, 7, 250);
+	core(f, 5, SHARED, NONE_2, 600)->state = FOLLOW_WENT;
+	core(f, 6, SHARED, NONE_2, 700)->state = FOLLOW_CAME;
+	v = core(f, 8, SHARED, NONE_2, 800);
+	went_back(f, v, "processor_time");
+	core(f, 9, SHARED, NONE_2, 0);
+	assert_string_equal(shown(&w, TALLY_FORMAT_CSV), "type,time,processor,node,chip,state,owner,busy\n"
+							 "processor,2,1,1,3,dedicated,7,1\n"
+							 "processor,2,0,1,3,shared,,0.25\n"
+							 "processor,2,4,1,3,borrowed,7,0.25\n"
+							 "processor,2,9,1,3,shared,,0\n"
+							 "processor,2,2,1,,not installed,,\n"
+							 "processor,2,3,1,3,unlicensed,,\n"
+							 "processor,2,6,1,3,shared,,\n"
+							 "processor,2,8,1,3,shared,,\n");
+	assert_int_equal(strncmp(shown(&w, TALLY_FORMAT_TEXT),
+				 "processors, 2.000 s after the start, interval 1.000 s\n"
+				 "PROCESSOR  NODE  CHIP  STATE          OWNER    %BUSY\n"
+				 "        1     1     3  dedicated          7  100.0 %\n",
+				 54 + 53 + 53),
+			 0);
+	w.p->transport.tick_hz = HV_TICK_UNKNOWN; /* no share of a time that is not known */
+	assert_non_null(strstr(shown(&w, TALLY_FORMAT_CSV), "processor,2,0,1,3,shared,,\n"));
+	view_close(&w);
+}
+
+/* ---- partitions ------------------------------------------------------------------------------------------ */
+
+struct consumed {
+	uint64_t entitled, capped, uncapped, donated, idle;
+};
+
+static struct followed *partition(struct follow *f, uint64_t id, const struct consumed *c)
+{
+	struct followed *v = record(f, id);
+
+	grew(f, v, "entitled", c->entitled);
+	grew(f, v, "capped", c->capped);
+	grew(f, v, "uncapped", c->uncapped);
+	grew(f, v, "donated", c->donated);
+	grew(f, v, "idle", c->idle);
+	return v;
+}
+
+static void ran(struct follow *f, uint64_t id, uint64_t cycles, uint64_t instructions)
+{
+	struct followed *v = record(f, id);
+
+	grew(f, v, "cycles", cycles);
+	grew(f, v, "instructions", instructions);
+}
+
+/* Partition 2 is shared, 5 has processors of its own, 6 went, 7 has come, of 8 a counter went back. */
+static void put_partitions(struct seen *w)
+{
+	struct follow *f = part(w, "entitled"), *runs = part(w, "run_instructions"), *cores = part(w, "dispatch_purr"),
+		      *vps = part(w, "affinity_by_vp"), *waits = part(w, "queuing_times");
+	static const uint64_t owner[] = { 2, 5, 5, 5, 6 };
+
+	partition(f, 2, &(struct consumed){ 2000, 1000, 500, 0, 300 });
+	partition(f, 5, &(struct consumed){ 4000, 3000, 0, 250, 600 });
+	partition(f, 6, &(struct consumed){ 1000, 1000, 1000, 1000, 1000 })->state = FOLLOW_WENT;
+	ran(runs, 2, 3000, 1500);
+	ran(runs, 5, 1000, 4000);
+	ran(runs, 6, 8, 1);
+	core(cores, 0, SHARED, 2, 0); /* a state below BORROWED owns nothing */
+	core(cores, 1, BORROWED, 5, 0);
+	for (size_t i = 0; i < COUNT(owner); i++)
+		record(vps, owner[i])->secondary = i;
+	record(vps, 2)->state = FOLLOW_WENT;
+	grew(waits, record(waits, 2), "wait_processor_time", 125);
+}
+
+static void partitions_have_shares_of_their_entitlement_and_a_sum(void **state)
+{
+	struct seen w;
+
+	(void)state;
+	view_open(&w, "power", "partitions");
+	put_partitions(&w);
+	assert_string_equal(shown(&w, TALLY_FORMAT_CSV),
+			    "type,time,partition,kind,vps,ent,physc,entc,capped,uncapped,donated,idle,cpi,wait\n"
+			    "partition,2,5,dedicated,3,4,3,0.75,3,0,0.25,0.2,0.25,\n"
+			    "partition,2,2,shared,1,2,1.5,0.75,1,0.5,0,0.2,2,0.125\n");
+	assert_string_equal(shown(&w, TALLY_FORMAT_TEXT),
+			    "partitions, 2.000 s after the start, interval 1.000 s\n"
+			    "PART  TYPE    VPS   ENT  PHYSC   %ENTC   CAP  UNCAP  DONATE   %IDLE   CPI\n"
+			    "   5  ded       3  4.00   3.00  75.0 %  3.00   0.00    0.25  20.0 %  0.25\n"
+			    "   2  shared    1  2.00   1.50  75.0 %  1.00   0.50    0.00  20.0 %  2.00\n"
+			    " all            4  6.00   4.50  75.0 %  4.00   0.50    0.25  20.0 %  0.73\n");
+	view_close(&w);
+}
+
+static void a_partition_alone_has_no_sum_and_of_one_that_came_nothing_is_known(void **state)
+{
+	struct follow *f;
+	struct followed *v;
+	struct seen w;
+
+	(void)state;
+	view_open(&w, "power", "partitions");
+	f = part(&w, "entitled");
+	partition(f, 2, &(struct consumed){ 2000, 1000, 500, 0, 300 });
+	assert_null(strstr(shown(&w, TALLY_FORMAT_TEXT), " all "));
+	partition(f, 7, &(struct consumed){ 1, 1, 1, 1, 1 })->state = FOLLOW_CAME;
+	v = partition(f, 8, &(struct consumed){ 1000, 500, 125, 0, 0 });
+	went_back(f, v, "capped");
+	assert_string_equal(shown(&w, TALLY_FORMAT_CSV),
+			    "type,time,partition,kind,vps,ent,physc,entc,capped,uncapped,donated,idle,cpi,wait\n"
+			    "partition,2,2,shared,0,2,1.5,0.75,1,0.5,0,0.2,,\n"
+			    "partition,2,7,shared,0,,,,,,,,,\n"
+			    "partition,2,8,shared,0,1,,,,0.125,0,,,\n");
+	/* what is not known of one is not known of all */
+	assert_non_null(
+		strstr(shown(&w, TALLY_FORMAT_TEXT), "\n all            0     -      -       -     -      -       -"));
+	view_close(&w);
+}
+
+static void columns_of_requests_that_are_not_to_be_had_are_empty(void **state)
+{
+	static const char *const request[] = { "dispatch_purr", "affinity_by_vp", "run_instructions", "queuing_times" };
+	static const char *const row[] = { "partition,2,2,,1,2,1.5,0.75,1,0.5,0,0.2,2,0.125\n",
+					   "partition,2,2,shared,,2,1.5,0.75,1,0.5,0,0.2,2,0.125\n",
+					   "partition,2,2,shared,1,2,1.5,0.75,1,0.5,0,0.2,,0.125\n",
+					   "partition,2,2,shared,1,2,1.5,0.75,1,0.5,0,0.2,2,\n" };
+	struct seen w;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(request); i++) {
+		view_open(&w, "power", "partitions");
+		put_partitions(&w);
+		part(&w, request[i])->rc = -TALLY_ENOTSUP;
+		if (!strstr(shown(&w, TALLY_FORMAT_CSV), row[i]))
+			fail_msg("without %s: %s", request[i], w.p->out.p);
+		view_close(&w);
+	}
+	view_open(&w, "power", "partitions");
+	put_partitions(&w);
+	part(&w, "affinity_by_vp")->own = true; /* of one virtual processor */
+	assert_non_null(strstr(shown(&w, TALLY_FORMAT_CSV), row[1]));
+	view_close(&w);
+}
+
+/* ---- the machine ------------------------------------------------------------------------------------------- */
+
+static void the_machine_has_its_cores_by_state_and_what_is_spare(void **state)
+{
+	struct follow *f, *parts;
+	struct seen w;
+
+	(void)state;
+	view_open(&w, "power", "cec");
+	f = part(&w, "dispatch_purr");
+	parts = part(&w, "entitled");
+	core(f, 0, SHARED, NONE_2, 1000);
+	core(f, 1, SHARED, NONE_2, 500);
+	core(f, 2, DEDICATED, 5, 250);
+	core(f, 3, BORROWED, 5, 750);
+	core(f, 4, NOT_INSTALLED, NONE_2, 0);
+	core(f, 5, GUARDED, NONE_2, 0);
+	core(f, 6, UNLICENSED, NONE_2, 0);
+	core(f, 7, DEDICATED + 1, NONE_2, 0); /* which no manual has */
+	core(f, 8, SHARED, NONE_2, 1000)->state = FOLLOW_WENT;
+	partition(parts, 2, &(struct consumed){ 2000, 1000, 500, 0, 300 });
+	partition(parts, 5, &(struct consumed){ 4000, 3000, 0, 250, 600 });
+	partition(parts, 6, &(struct consumed){ 4000, 3000, 0, 250, 600 })->state = FOLLOW_WENT;
+	assert_string_equal(shown(&w, TALLY_FORMAT_CSV),
+			    "type,time,cores,shared,dedicated,off,partitions,ent,busy,spare,utilisation,pool,donated,"
+			    "uncapped\n"
+			    "cec,2,4,2,2,3,2,6,2.5,1.5,0.625,0.75,0.25,0.5\n");
+	assert_string_equal(shown(&w, TALLY_FORMAT_TEXT),
+			    " TIME  CORES  POOL  DED  OFF   ENT  BUSY  SPARE   %BUSY   %POOL  DONATE\n"
+			    "2.000      4     2    2    3  6.00  2.50   1.50  62.5 %  75.0 %    0.25\n");
+	view_close(&w);
+	view_open(&w, "power", "cec"); /* nothing in use: shares of nothing are not known */
+	core(part(&w, "dispatch_purr"), 0, GUARDED, NONE_2, 0);
+	assert_non_null(strstr(shown(&w, TALLY_FORMAT_CSV), "\ncec,2,0,0,0,1,0,0,0,0,,,0,0\n"));
+	view_close(&w);
+}
+
+/* ---- links --------------------------------------------------------------------------------------------------- */
+
+static void bus(struct seen *w, uint64_t id, uint64_t node, uint64_t number, uint64_t at_a, uint64_t at_w,
+		uint64_t at_z)
+{
+	struct follow *f = part(w, "bus_topology");
+	struct followed *v = record(f, id);
+
+	set(f, v, "hw_node_id", node);
+	set(f, v, "fabric_chip_id", number);
+	set(f, v, "node_a", at_a);
+	set(f, v, "chip_w", at_w);
+	set(f, v, "chip_z", at_z);
+}
+
+/* Of 2,000 cycles so many idle; NONE: not wired. */
+#define NO_LINK UINT64_MAX
+static struct followed *chip(struct seen *w, uint64_t id, const uint64_t idle[7])
+{
+	struct follow *abc = part(w, "links_abc"), *wxyz = part(w, "links_wxyz");
+	struct followed *v[2] = { record(abc, id), record(wxyz, id) };
+	char name[] = "idle_?";
+
+	grew(abc, v[0], "total", 2000);
+	grew(wxyz, v[1], "total", 2000);
+	for (uint32_t i = 0; i < 7; i++) {
+		const struct follow *f = i < 3 ? abc : wxyz;
+
+		name[5] = "abcwxyz"[i];
+		if (idle[i] == NO_LINK)
+			set(f, v[i >= 3], name, UINT64_MAX);
+		else
+			grew(f, v[i >= 3], name, idle[i]);
+	}
+	return v[0];
+}
+
+static void links_have_their_use_and_the_hottest_its_other_end(void **state)
+{
+	static const uint64_t a[] = { 500, 1000, NO_LINK, 2000, 1500, 1500, NO_LINK },
+			      inside[] = { 2000, 2000, NO_LINK, 200, 1500, 1500, 1500 },
+			      last[] = { 2000, 2000, NO_LINK, 2000, 1500, 1500, 400 },
+			      c[] = { 2000, 2000, 100, 2000, 2000, 2000, 2000 },
+			      none[] = { NO_LINK, NO_LINK, NO_LINK, NO_LINK, NO_LINK, NO_LINK, NO_LINK };
+	struct seen w;
+
+	(void)state;
+	view_open(&w, "power", "links");
+	chip(&w, 0, a);
+	chip(&w, 1, inside);
+	chip(&w, 2, last);
+	chip(&w, 3, c);
+	chip(&w, 4, none);
+	chip(&w, 5, a);
+	chip(&w, 6, a)->state = FOLLOW_WENT;
+	bus(&w, 0, 0, 0, 8, 1, NONE_BYTE);
+	bus(&w, 1, 0, 1, 8, 2, NONE_BYTE);
+	bus(&w, 2, 0, 2, 8, 1, 7); /* no chip has that number */
+	bus(&w, 5, 1, 2, NONE_BYTE, 1, NONE_BYTE);
+	assert_string_equal(shown(&w, TALLY_FORMAT_CSV), "type,time,chip,node,a,b,c,w,x,y,z,hottest\n"
+							 "links,2,3,,0,0,0.95,0,0,0,0,C\n"
+							 "links,2,1,0,0,0,,0.9,0.25,0.25,0.25,W chip 2\n"
+							 "links,2,2,0,0,0,,0,0.25,0.25,0.8,Z\n"
+							 "links,2,0,0,0.75,0.5,,0,0.25,0.25,,A node 8\n"
+							 "links,2,5,1,0.75,0.5,,0,0.25,0.25,,A\n"
+							 "links,2,4,,,,,,,,,\n");
+	part(&w, "bus_topology")->rc = -TALLY_EPERM;
+	assert_non_null(strstr(shown(&w, TALLY_FORMAT_CSV), "links,2,0,,0.75,0.5,,0,0.25,0.25,,A\n"));
+	view_close(&w);
+}
+
+/* ---- requests that are needed, wanted, or not permitted -------------------------------------------------- */
+
+static void requests_that_are_missing_are_told_once_or_end_it(void **state)
+{
+	static const struct {
+		int line;
+		const char *on, *view;
+		int rc;
+		const char *words; /* the notes, each line up to what explains it; or what the error begins with */
+	} rows[] = {
+		{ __LINE__, "power,rights=none", "partitions", 0,
+		  "without dispatch_purr\n"
+		  "this partition is permitted to read only its own record of entitled, run_instructions, "
+		  "affinity_by_vp, queuing_times\n" },
+		{ __LINE__, "power,rights=all", "partitions", 0,
+		  "this partition is permitted to read only its own record of affinity_by_vp, queuing_times\n" },
+		{ __LINE__, "power", "partitions", 0, "" },
+		{ __LINE__, "power,firmware=0", "partitions", 0, "without affinity_by_vp\nwithout queuing_times\n" },
+		{ __LINE__, "power,rights=all", "links", 0, "without bus_topology\n" },
+		{ __LINE__, "power,rights=none", "cec", -TALLY_EPERM, "the view needs dispatch_purr: not permitted" },
+		{ __LINE__, "power,rights=none", "processors", -TALLY_EPERM,
+		  "the view needs dispatch_purr: not permitted" },
+		{ __LINE__, "power,rights=none", "links", -TALLY_EPERM, "the view needs links_abc: not permitted" },
+		{ __LINE__, "power,firmware=8", "links", -TALLY_ENOTSUP, "the view needs links_abc: not on this" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct buf notes = { 0 }, short_notes = { 0 }, out = { 0 };
+		struct tally_platform_opts o = { .size = sizeof(o), .on = rows[i].on, .note = put, .arg = &notes };
+		struct tally_stat_opts s = { .size = sizeof(s),
+					     .view = rows[i].view,
+					     .interval_ns = 20000000,
+					     .count = 3,
+					     .to = { .size = sizeof(s.to), .out = put, .arg = &out } };
+		struct tally_platform *p;
+		int rc;
+
+		assert_int_equal(tally_platform_open(&p, &o), 0);
+		rc = tally_stat(p, &s, NULL);
+		for (const char *at = notes.p; at && *at; at = strchr(at, '\n') + 1)
+			buf_printf(&short_notes, "%.*s\n", (int)strcspn(at, ":\n"), at);
+		if (rc != rows[i].rc ||
+		    (rc < 0 ? strncmp(tally_platform_error(p), rows[i].words, strlen(rows[i].words)) != 0 :
+			      strcmp(short_notes.p ? short_notes.p : "", rows[i].words) != 0))
+			fail_msg("row of line %d: %d, %s\n%s", rows[i].line, rc, tally_platform_error(p),
+				 notes.p ? notes.p : "");
+		tally_platform_close(p);
+		buf_free(&notes);
+		buf_free(&short_notes);
+		buf_free(&out);
+	}
+}
+
+static void views_are_listed_with_what_they_must_have(void **state)
+{
+	static const char *const name[] = { "cec", "partitions", "processors", "links" };
+	static const char *const must[][3] = {
+		{ "dispatch_purr", "entitled" }, { "entitled" }, { "dispatch_purr" }, { "links_abc", "links_wxyz" }
+	};
+	const char *text;
+	struct seen w;
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(name); i++) {
+		text = NULL;
+		assert_string_equal(tally_stat_view(i, &text), name[i]);
+		assert_true(text && *text);
+		assert_string_equal(tally_stat_view(i, NULL), name[i]);
+		for (uint32_t k = 0; k < 3; k++)
+			if (must[i][k])
+				assert_string_equal(stat_view_must(i, k), must[i][k]);
+			else
+				assert_null(stat_view_must(i, k));
+	}
+	assert_null(tally_stat_view(COUNT(name), &text));
+	assert_null(stat_view_must(COUNT(name), 0));
+	assert_null(stat_view_must(0, 6));
+	view_open(&w, "power", "cec");
+	w.s.view = NULL;
+	stat_view_close(&(struct stat_run){ .p = w.p }); /* nothing was opened */
+	assert_int_equal(stat_view_open(&(struct stat_run){ .p = w.p }, "partition"), -TALLY_EINVAL);
+	assert_string_equal(tally_platform_error(w.p), "unknown view 'partition'; did you mean 'partitions'?");
+	assert_int_equal(plat_enter(w.p), 0);
+	assert_int_equal(stat_view_open(&(struct stat_run){ .p = w.p }, "memory"), -TALLY_EINVAL);
+	assert_string_equal(tally_platform_error(w.p),
+			    "unknown view 'memory' (expected cec, partitions, processors or links)");
+	mem_free(w.s.part);
+	tally_platform_close(w.p);
+	buf_free(&w.notes);
+}
+
+static int nothing_is_left(void **state)
+{
+	(void)state;
+	return mem_live() != 0;
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, nothing_is_left)
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(processors_are_ordered_by_what_they_did_and_those_not_in_use_are_last),
+		TEST(partitions_have_shares_of_their_entitlement_and_a_sum),
+		TEST(a_partition_alone_has_no_sum_and_of_one_that_came_nothing_is_known),
+		TEST(columns_of_requests_that_are_not_to_be_had_are_empty),
+		TEST(the_machine_has_its_cores_by_state_and_what_is_spare),
+		TEST(links_have_their_use_and_the_hottest_its_other_end),
+		TEST(requests_that_are_missing_are_told_once_or_end_it),
+		TEST(views_are_listed_with_what_they_must_have),
+	};
+
+	return cmocka_run_group_tests_name("ask: views", tests, NULL, NULL);
+}
