@@ -356,7 +356,7 @@ MADE
   cat >src/base/x.c <<'C'
 int x_is_positive(int a)
 {
-	return a > 0;
+	return a > 0; /* not \0 */
 }
 C
   cat >src/base/x_test.c <<'C'
@@ -390,7 +390,7 @@ M
   tools/mutate.sh --rows rows src/base/x.c >again
   [ "$(wc -l <again)" -eq 2 ]
   [ "$(tail -n 1 again)" = "2 of 2 caught (100.0 %), 0 survived; not counted: 0 equivalent, 0 of the same code, 0 that do not compile" ]
-  printf 'src/base/x.c\t> to >=\treturn a > 0;\tsaid here\n' >test/mutants.equivalent
+  printf 'src/base/x.c\t> to >=\treturn a > 0; /* not \\0 */\tsaid here\n' >test/mutants.equivalent
   tools/mutate.sh -j 2 --json src/base/x.c | python3 -c '
 import json, sys
 j = json.load(sys.stdin)

@@ -255,7 +255,8 @@ compare_objects() {
 
 judge() { # in `verdict`
   local t usual why same= failed begin end=$((SECONDS + budget))
-  why=$(awk -F '\t' -v f="$file" -v c="$what" -v t="$text" '$1 == f && $2 == c && $3 == t { print $4; exit }' test/mutants.equivalent 2>/dev/null)
+  # By the environment: -v would take a backslash in the text for an escape.
+  why=$(place="$file	$what	$text" awk -F '\t' '$1 "\t" $2 "\t" $3 == ENVIRON["place"] { print $4; exit }' test/mutants.equivalent 2>/dev/null)
   [ -z "$why" ] || { verdict="equivalent: $why"; return; }
   change
   while read -r t usual; do
@@ -304,7 +305,7 @@ for ((n = 1; n <= jobs; n++)); do try_places $n & running+=($!); done
 for n in "${running[@]}"; do wait "$n" || exit 2; done
 
 awk -F '\t' -v json="$json" -v least="$least" '
-  function quoted(s) { gsub(/\\/, "\\\\", s); gsub(/"/, "\\\"", s); gsub(/\t/, "\\t", s); return "\"" s "\"" }
+  function quoted(s) { gsub(/\\/, "\\\\&", s); gsub(/"/, "\\\"", s); gsub(/\t/, "\\t", s); return "\"" s "\"" }
   {
     kind = $5; sub(/:.*/, "", kind); gsub(/ /, "_", kind)
     said = $5; if (!sub(/^[a-z]*: /, "", said)) said = ""
