@@ -1,5 +1,6 @@
 /* vfio_hostile_test.c: what no client should do, and what none can gain by it. */
 #include <linux/magic.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/vfs.h>
 
@@ -341,6 +342,68 @@ static void who_does_not_read_is_not_written_to(void **state)
 	bench_close(&b);
 }
 
+/* Asks for all of the configuration space as often as a client that reads nothing is answered in full, and how often that
+ * was. */
+static uint32_t ask_until_full(struct bench *b, uint32_t most)
+{
+	struct vu_access a = { 0, VU_REGION_CONFIG, 4096 };
+	const int reply = sizeof(struct vu_header) + sizeof(a) + 4096;
+	uint8_t raw[64];
+	size_t len = message(b, raw, VU_REGION_READ, &a, sizeof(a));
+	uint32_t n;
+	int waits;
+
+	for (n = 0; n < most; n++) {
+		send_all(b->client, raw, len, NULL, 0);
+		serve(b);
+		assert_int_equal(ioctl(b->client, FIONREAD, &waits), 0);
+		if (waits < (int)(n + 1) * reply)
+			break;
+	}
+	return n;
+}
+
+/* The server answers so many messages in a turn, and the last of them finds no room. */
+static void the_last_reply_of_a_turn_waits_for_room_like_the_others(void **state)
+{
+	enum { OF_A_TURN = 64 };
+	struct vu_access a = { 0, VU_REGION_CONFIG, 4096 };
+	struct vu_header h = { .command = VU_DEVICE_RESET, .size = sizeof(h), .flags = VU_NO_REPLY };
+	uint8_t raw[(OF_A_TURN - 1) * sizeof(h) + 64];
+	struct bench b;
+	uint32_t full;
+	size_t n = 0;
+
+	(void)state;
+	bench_open(&b);
+	full = ask_until_full(&b, 100000);
+	assert_in_range(full, 1, 99999);
+	bench_close(&b);
+	bench_open(&b);
+	assert_int_equal(ask_until_full(&b, full), full);
+	for (uint32_t i = 1; i < OF_A_TURN; i++, n += sizeof(h))
+		memcpy(raw + n, &h, sizeof(h));
+	n += message(&b, raw + n, VU_REGION_READ, &a, sizeof(a));
+	send_all(b.client, raw, n, NULL, 0);
+	serve(&b);
+	for (uint32_t i = 0; i <= full; i++) {
+		size_t have = 0;
+
+		for (ssize_t got; have < sizeof(h) + sizeof(a) + 4096; have += (size_t)got) {
+			got = recv(b.client, b.reply + have, sizeof(h) + sizeof(a) + 4096 - have, MSG_DONTWAIT);
+			if (got < 0 && errno == EAGAIN) {
+				serve(&b);
+				got = recv(b.client, b.reply + have, sizeof(h) + sizeof(a) + 4096 - have, MSG_DONTWAIT);
+			}
+			assert_true(got > 0);
+		}
+		memcpy(&h, b.reply, sizeof(h));
+		assert_int_equal(h.size, have);
+	}
+	assert_int_equal(ask(&b, VU_DEVICE_RESET, NULL, 0), 0);
+	bench_close(&b);
+}
+
 static void who_went_before_its_reply_was_sent_makes_room_for_the_next(void **state)
 {
 	struct bench b;
@@ -415,6 +478,7 @@ int main(void)
 		cmocka_unit_test(an_interrupt_that_cannot_be_taken_does_not_wait),
 		cmocka_unit_test(bytes_may_come_one_by_one),
 		cmocka_unit_test(who_does_not_read_is_not_written_to),
+		cmocka_unit_test(the_last_reply_of_a_turn_waits_for_room_like_the_others),
 		cmocka_unit_test(who_went_before_its_reply_was_sent_makes_room_for_the_next),
 		cmocka_unit_test(replies_that_we_never_asked_for_are_dropped),
 		cmocka_unit_test(a_server_without_descriptors_does_not_spin_and_takes_the_client_later),
