@@ -385,6 +385,51 @@ static void links_have_their_use_and_the_hottest_its_other_end(void **state)
 	view_close(&w);
 }
 
+/* ---- memory -------------------------------------------------------------------------------------------------- */
+
+static void put_links(struct seen *w)
+{
+	static const uint64_t idle[] = { 0, 1, 2, 3, 4, 5, 6 };
+
+	chip(w, 0, idle);
+	bus(w, 0, 0, 0, 8, 1, 1);
+}
+
+static void put_cores(struct seen *w)
+{
+	core(part(w, "dispatch_purr"), 0, SHARED, NONE_2, 1000);
+}
+
+static void memory_that_runs_out_in_a_table_is_remembered(void **state)
+{
+	static const struct {
+		const char *view;
+		void (*fill)(struct seen *w);
+	} rows[] = { { "processors", put_cores }, { "partitions", put_partitions }, { "links", put_links } };
+	const struct tally_out to = { .size = sizeof(to), .format = TALLY_FORMAT_TEXT };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		for (long n = 1;; n++) {
+			struct seen w;
+			bool failed;
+
+			view_open(&w, "power", rows[i].view);
+			rows[i].fill(&w);
+			assert_int_equal(plat_emit_open(w.p, &to), 0);
+			mem_fail_at(n);
+			stat_view_rows(&w.s);
+			failed = mem_failed();
+			mem_fail_at(0);
+			if (w.p->out.failed != failed)
+				fail_msg("%s, allocation %ld", rows[i].view, n);
+			an_emit_close(&w.p->emit);
+			view_close(&w);
+			if (!failed)
+				break;
+		}
+}
+
 /* ---- requests that are needed, wanted, or not permitted -------------------------------------------------- */
 
 static void requests_that_are_missing_are_told_once_or_end_it(void **state)
@@ -493,6 +538,7 @@ int main(void)
 		TEST(columns_of_requests_that_are_not_to_be_had_are_empty),
 		TEST(the_machine_has_its_cores_by_state_and_what_is_spare),
 		TEST(links_have_their_use_and_the_hottest_its_other_end),
+		TEST(memory_that_runs_out_in_a_table_is_remembered),
 		TEST(requests_that_are_missing_are_told_once_or_end_it),
 		TEST(views_are_listed_with_what_they_must_have),
 	};
