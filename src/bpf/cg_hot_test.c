@@ -237,12 +237,40 @@ static void keys_have_a_second_map_where_several_can_be_new_in_one_interrupt(voi
 		{ "one { @[arg0] = count(); @b[arg0] = count(); }", 0 },
 		{ "one, two { @[arg0] = count(); }", 1 },
 		{ "one { @[arg0] = count(); } two { @[arg0] = count(); }", 1 },
+		/* other probes do not fire in an interrupt with it, but a clause of theirs may come between */
+		{ "BEGIN, one { @[arg0] = count(); }", 0 },
+		{ "BEGIN { @[arg0] = count(); } one { @[arg0] = count(); }", 1 },
+		{ "BEGIN { @[arg0] = count(); } one { @b[arg0] = count(); }", 0 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (maps_of(rows[i].text, IMG_SPARE) != rows[i].n)
 			fail_msg("%s: %u", rows[i].text, maps_of(rows[i].text, IMG_SPARE));
+}
+
+/* Programs can name so many maps: of few aggregations each has a second one, of many none. */
+static void up_to_24_aggregations_have_second_maps(void **state)
+{
+	(void)state;
+	for (uint32_t n = 23; n <= 26; n++) {
+		struct buf text = { 0 };
+		struct made m;
+		uint32_t spares = 0;
+
+		buf_puts(&text, "one, two {");
+		for (uint32_t i = 0; i < n; i++)
+			buf_printf(&text, " @a%u[arg0] = count();", i);
+		buf_puts(&text, " }");
+		assert_int_equal(maps_of(text.p, IMG_AGG), n);
+		assert_int_equal(maps_of(text.p, IMG_SPARE), n <= 24 ? n : 0);
+		make(&m, text.p, &bpf_arch_vm); /* no interrupts there */
+		for (uint32_t i = 0; i < m.img->nmaps; i++)
+			spares += m.img->map[i].use == IMG_SPARE;
+		assert_int_equal(spares, 0);
+		made_free(&m);
+		buf_free(&text);
+	}
 }
 
 /* Its key is who the thread is, which only a helper knows. */
@@ -268,6 +296,7 @@ int main(void)
 		cmocka_unit_test(what_this_memory_had_before_is_in_no_comparison_and_no_record),
 		cmocka_unit_test(a_variable_in_the_storage_of_the_thread_needs_no_key),
 		cmocka_unit_test(keys_have_a_second_map_where_several_can_be_new_in_one_interrupt),
+		cmocka_unit_test(up_to_24_aggregations_have_second_maps),
 	};
 
 	return cmocka_run_group_tests_name("what a firing costs", tests, NULL, NULL);

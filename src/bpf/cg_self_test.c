@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "bpf/bpf.h"
+#include "bpf/insn.h"
 
 static const struct syscall_row call = { "first", { 7, 8, 9 }, "" };
 static const struct bpf_probe probes[] = {
@@ -37,8 +38,12 @@ static const struct img_map *map_of(const struct bpf_image *img, uint8_t use)
 	return NULL;
 }
 
-/* So many bytes are in the storage, and so many variables in hashes. */
-static void variables_lie(const char *text, uint32_t nprobes, uint32_t room, uint32_t stored, uint32_t hashes)
+struct made {
+	struct d_unit *u;
+	struct bpf_image *img;
+};
+
+static void make(struct made *m, const char *text, uint32_t nprobes, uint32_t room)
 {
 	const struct bpf_opts o = { .arch = &bpf_arch_x86_64,
 				    .probe = probes,
@@ -51,20 +56,64 @@ static void variables_lie(const char *text, uint32_t nprobes, uint32_t room, uin
 	const struct d_env env = { .probes = resolve, .strsize = 256 };
 	const struct d_program *p;
 	struct err e = { 0 }, why = { 0 };
-	struct bpf_image *img;
-	struct d_unit *u;
+
+	if (d_open(&m->u, &env) < 0 || d_source(m->u, NULL, text, strlen(text), &e) < 0 ||
+	    d_compile(m->u, &p, &e, &why) < 0 || bpf_generate(p, &o, &m->img, &e) < 0)
+		fail_msg("%s: %s", text, e.text);
+}
+
+static void made_free(struct made *m)
+{
+	bpf_image_free(m->img);
+	d_close(m->u);
+}
+
+/* So many bytes are in the storage, and so many variables in hashes. */
+static void variables_lie(const char *text, uint32_t nprobes, uint32_t room, uint32_t stored, uint32_t hashes)
+{
+	const struct img_map *self;
+	struct made m;
 	uint32_t n = 0;
 
-	if (d_open(&u, &env) < 0 || d_source(u, NULL, text, strlen(text), &e) < 0 || d_compile(u, &p, &e, &why) < 0 ||
-	    bpf_generate(p, &o, &img, &e) < 0)
-		fail_msg("%s: %s", text, e.text);
-	for (uint32_t i = 0; i < img->nmaps; i++)
-		n += img->map[i].use == IMG_VAR;
-	if ((map_of(img, IMG_SELF) ? map_of(img, IMG_SELF)->value_size : 0) != stored || n != hashes)
-		fail_msg("%s: %u bytes, %u hashes", text, map_of(img, IMG_SELF) ? map_of(img, IMG_SELF)->value_size : 0,
-			 n);
-	bpf_image_free(img);
-	d_close(u);
+	make(&m, text, nprobes, room);
+	self = map_of(m.img, IMG_SELF);
+	for (uint32_t i = 0; i < m.img->nmaps; i++)
+		n += m.img->map[i].use == IMG_VAR;
+	if ((self ? self->value_size : 0) != stored || n != hashes)
+		fail_msg("%s: %u bytes, %u hashes", text, self ? self->value_size : 0, n);
+	made_free(&m);
+}
+
+static bool names_drops(const struct made *m, const struct bpf_ins *i)
+{
+	return i->code == INS_LD_IMM64 && i->src == INS_SRC_MAP && m->img->map[i->imm].use == IMG_DROPS;
+}
+
+/* The storage is asked for once; where the kernel gives it, the program goes on behind the count of a drop. */
+static void only_a_thread_that_gets_no_storage_counts_a_drop(void **state)
+{
+	const struct bpf_ins get = I_CALL(task_storage_get), there = I_JMP_IMM(JNE, R0, 0, 0);
+	const struct img_prog *p;
+	struct made m;
+	uint32_t at = 0, drops = 0;
+
+	(void)state;
+	make(&m, ":::entry { self->a = arg0; self->b = self->a; }", WITHOUT_EVENTS, ROOM);
+	p = &m.img->prog[0];
+	while (at < p->nins && (p->ins[at].code != get.code || p->ins[at].imm != get.imm))
+		at++;
+	assert_true(at + 2 < p->nins);
+	assert_int_equal(p->ins[at + 1].code, there.code);
+	assert_int_equal(p->ins[at + 1].dst, R0);
+	assert_int_equal(p->ins[at + 1].imm, 0);
+	assert_true(p->ins[at + 1].off > 0);
+	for (int k = 0; k < p->ins[at + 1].off; k++)
+		drops += names_drops(&m, &p->ins[at + 2 + (uint32_t)k]);
+	assert_int_equal(drops, 1);
+	at += 2 + (uint32_t)p->ins[at + 1].off;
+	assert_int_equal(p->ins[at].dst, R10); /* there it is kept */
+	assert_int_equal(p->ins[at].src, R0);
+	made_free(&m);
 }
 
 static void variables_of_system_calls_lie_in_the_storage_of_the_thread(void **state)
@@ -100,6 +149,7 @@ static void variables_that_do_not_fit_lie_in_a_hash(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_a_thread_that_gets_no_storage_counts_a_drop),
 		cmocka_unit_test(variables_of_system_calls_lie_in_the_storage_of_the_thread),
 		cmocka_unit_test(variables_that_events_use_too_lie_in_a_hash),
 		cmocka_unit_test(variables_that_do_not_fit_lie_in_a_hash),

@@ -474,6 +474,13 @@ static void integer_expressions_have_cs_value(void **state)
 		J("s = \"same\";", "s == \"same\"", 1),
 		J("s = \"a\"; t = \"b\";", "s < t", 1),
 		I("curcpu->cpu_id", 0),
+		I("htons(0x1234)", 0x3412),
+		J("x = 0x1234;", "htons(x)", 0x3412),
+		J("x = 0x5678;", "ntohs(x) + x", 0x7856 + 0x5678),
+		J("x = 0x12345678;", "htonl(x)", 0x78563412),
+		J("x = 0x12345678;", "ntohl(x)", 0x78563412),
+		J("x = 0x123456789abcdef0;", "htonll(x) == (uint64_t)0xf0debc9a78563412", 1),
+		J("x = 0x123456789abcdef0;", "ntohll(htonll(x)) == x", 1),
 		I("stringof(0x1000) == \"from memory\"", 1),
 		J("x = 5; x = x > 3 && x < 9 ? x * 2 : 0;", "x", 10),
 #undef I
@@ -962,26 +969,37 @@ static void parts_survive_failed_allocations(void **state)
 	buf_free(&src);
 }
 
+/* In the second one more values are alive than there are registers. */
 static void generation_survives_every_failed_allocation(void **state)
 {
+	static const char *const src[] = {
+		"BEGIN { @a[ustack(), execname] = quantize(strlen(probename)); self->x[1] = 5; }",
+		"int a; int b; int c; int d; int f; int g; int h; int i;"
+		"BEGIN { trace(a + (b - (c * (d + (f - (g * (h + (i - (a * (b + (c - (d * f)))))))))))); }",
+	};
+
 	(void)state;
-	for (long n = 1;; n++) {
+	for (long n = 1, text = 0;; n++) {
 		struct run r;
 		struct err e = { 0 };
 		long live = mem_live();
 		int rc;
 
 		mem_fail_at(n);
-		rc = open_run(&r, "BEGIN { @a[ustack(), execname] = quantize(strlen(probename)); self->x[1] = 5; }",
-			      &e);
+		rc = open_run(&r, src[text], &e);
 		bool failed = mem_failed();
 
 		mem_fail_at(0);
 		close_run(&r);
 		assert_int_equal(mem_live(), live);
-		if (!failed)
+		if (!failed && ++text == COUNT(src))
 			break;
+		n = failed ? n : 0;
+		if (!failed)
+			continue;
 		assert_int_equal(rc, -TALLY_ENOMEM);
+		if (r.u) /* else there is nobody yet to say so */
+			assert_non_null(strstr(e.text, "out of memory"));
 	}
 }
 
