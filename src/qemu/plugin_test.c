@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BLOCK 0x1000u
@@ -159,6 +160,66 @@ static void time_goes_on_by_the_step_and_the_log_says_so(void **state)
 				  "583680000 vcpu 0 request 0x94 index 3 secondary 0 version 8 size 4096 code -4\n");
 }
 
+#define WINDOW 5120000u /* a hundredth of a second */
+
+static uint64_t clock_ticks(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return ((uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec) / 1000 * 512;
+}
+
+/* As the log says it, in windows of the dispatcher; the test's clock is cut to a microsecond. */
+static void without_a_step_time_goes_on_by_the_clock(void **state)
+{
+	char path[] = "/tmp/tally-qemu-XXXXXX", word[64];
+	const char *words[] = { "load=donating", "start=512000000", word };
+	uint64_t opened[2], asked[2][2];
+	unsigned long long said[2] = { 0 };
+	FILE *f;
+
+	(void)state;
+	close(mkstemp(path));
+	snprintf(word, sizeof(word), "log=%s", path);
+	opened[0] = clock_ticks();
+	assert_int_equal(plugin_load(words, COUNT(words)), 0);
+	opened[1] = clock_ticks();
+	guest_begin(true);
+	for (unsigned i = 0; i < 2; i++) {
+		do
+			asked[i][0] = clock_ticks();
+		while (asked[i][0] - opened[1] < 2u * WINDOW * (i + 1));
+		(void)guest_ask(0x40, -1);
+		asked[i][1] = clock_ticks();
+	}
+	emulator_end();
+	f = fopen(path, "r");
+	assert_int_equal(fscanf(f, "%llu vcpu 0 %*[^\n]\n%llu vcpu 0", &said[0], &said[1]), 2);
+	fclose(f);
+	unlink(path);
+	for (int i = 0; i < 2; i++)
+		if (said[i] + WINDOW + 1024 < 512000000 + asked[i][0] - opened[1] ||
+		    said[i] > 512000000 + 1024 + asked[i][1] - opened[0])
+			fail_msg("%llu, not from %llu to %llu", said[i] - 512000000,
+				 (unsigned long long)(asked[i][0] - opened[1]),
+				 (unsigned long long)(asked[i][1] - opened[0]));
+}
+
+static void a_step_of_zero_stands_still(void **state)
+{
+	static const char *const words[] = { "load=large", "start=512000000", "step=0" };
+
+	(void)state;
+	assert_int_equal(plugin_load(words, COUNT(words)), 0);
+	guest_begin(true);
+	for (int i = 0; i < 2; i++) {
+		(void)guest_ask(0x94, 3);
+		assert_int_equal(be64_get(m.memory + BLOCK + GPCI_HEADER + 0x10), 512000000);
+	}
+	emulator_end();
+}
+
 static void firmware_partition_and_rights_are_the_guests(void **state)
 {
 	static const char *const mute[] = { "firmware=8", "partition=2", "rights=none", "load=donating", "step=0" };
@@ -212,6 +273,81 @@ static void wrong_arguments_are_named(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
+static void numbers_may_be_as_large_as_their_bounds(void **state)
+{
+	static const struct {
+		int line;
+		const char *word, *said;
+	} rows[] = {
+		{ __LINE__, "partition=1", "" },
+		{ __LINE__, "partition=65534", "" },
+		{ __LINE__, "partition=65535", "partition=65535: expected a number from 1 to 65534" },
+		{ __LINE__, "partition=x", "partition=x: expected a number from 1 to 65534" },
+		{ __LINE__, "start=1843200000000", "" }, /* an hour */
+		{ __LINE__, "start=1843200000001",
+		  "start=1843200000001: expected ticks of the timebase, at most an hour" },
+		{ __LINE__, "step=1843200000000", "" },
+		{ __LINE__, "step=1843200000001",
+		  "step=1843200000001: expected ticks of the timebase, at most an hour" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct qemu_options o;
+		struct err e = { 0 };
+		char *word = (char *)rows[i].word;
+		const int rc = qemu_options(&o, 1, &word, &e);
+
+		if ((rc == 0) != !*rows[i].said || strcmp(e.text, rows[i].said) != 0)
+			fail_msg("line %d: said '%s'", rows[i].line, e.text);
+		if (rc == 0)
+			qemu_options_free(&o);
+	}
+	assert_int_equal(mem_live(), 0);
+}
+
+static void what_is_not_said_is_as_usual(void **state)
+{
+	char *words[] = { (char *)"load=donating", (char *)"step=5", (char *)"partition=7", (char *)"start=9" };
+	struct qemu_options o;
+	struct err e = { .text = "as it was" };
+
+	(void)state;
+	assert_int_equal(qemu_options(&o, 0, NULL, &e), 0);
+	assert_string_equal(o.model.machine, "power");
+	assert_int_equal(o.partition, 1);
+	assert_int_equal(o.start, 0);
+	assert_false(o.by_step);
+	assert_null(o.log);
+	assert_null(o.config);
+	qemu_options_free(&o);
+	assert_int_equal(qemu_options(&o, COUNT(words), words, &e), 0);
+	assert_true(o.by_step);
+	assert_int_equal(o.step, 5);
+	assert_int_equal(o.start, 9);
+	assert_int_equal(o.partition, 7);
+	assert_int_equal(o.model.asker, 7);
+	qemu_options_free(&o);
+	assert_string_equal(e.text, "as it was"); /* words are for what failed */
+}
+
+/* A word that is right does not hide one before it that is wrong, and the first that is wrong is named. */
+static void the_first_wrong_word_is_named_wherever_it_stands(void **state)
+{
+	char *words[] = { (char *)"step=1", (char *)"seed=0", (char *)"lod=x", (char *)"load=donating" };
+	struct qemu_options o;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(qemu_options(&o, COUNT(words), words, &e), -TALLY_EINVAL);
+	assert_non_null(strstr(e.text, "seed=0: expected"));
+	words[0] = (char *)"step=x"; /* words that are the plugin's own come first */
+	e = (struct err){ 0 };
+	assert_int_equal(qemu_options(&o, COUNT(words), words, &e), -TALLY_EINVAL);
+	assert_non_null(strstr(e.text, "step=x: expected"));
+	assert_int_equal(mem_live(), 0);
+}
+
 static void another_emulator_and_an_old_one_are_refused(void **state)
 {
 	const qemu_info_t arm = { .target_name = "aarch64", .system_emulation = true },
@@ -248,8 +384,13 @@ int main(void)
 		cmocka_unit_test(a_block_that_is_no_memory_is_privilege_and_devices_are_not_touched),
 		cmocka_unit_test(the_upper_four_bits_of_an_address_are_not_looked_at),
 		cmocka_unit_test(time_goes_on_by_the_step_and_the_log_says_so),
+		cmocka_unit_test(without_a_step_time_goes_on_by_the_clock),
+		cmocka_unit_test(a_step_of_zero_stands_still),
 		cmocka_unit_test(firmware_partition_and_rights_are_the_guests),
 		cmocka_unit_test(wrong_arguments_are_named),
+		cmocka_unit_test(numbers_may_be_as_large_as_their_bounds),
+		cmocka_unit_test(what_is_not_said_is_as_usual),
+		cmocka_unit_test(the_first_wrong_word_is_named_wherever_it_stands),
 		cmocka_unit_test(another_emulator_and_an_old_one_are_refused),
 		cmocka_unit_test(memory_that_is_out_refuses_to_load),
 	};
