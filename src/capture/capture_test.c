@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -557,6 +558,58 @@ static void without_matching_there_is_no_latency(void **state)
 	tally_ptt_close(t);
 }
 
+/* Of a trace from whose middle a third is missing; through a pipe, which can be read but once, if so. */
+static void report_cut(struct env *v, bool piped)
+{
+	struct tally_ptt_opts o = { .size = sizeof(o), .raw = PTT_8DW };
+	struct tally_ptt_report_opts r = report_opts(v, TALLY_FORMAT_JSON);
+	static uint8_t bytes[RECORDS * 32];
+	char path[64];
+	struct tally_ptt *t = NULL;
+	FILE *f = fopen(v->raw, "r");
+	size_t n = fread(bytes, 32, RECORDS, f), third = n / 3;
+	int fd[2] = { -1, -1 };
+	pid_t child = -1;
+
+	fclose(f);
+	memmove(bytes + third * 32, bytes + 2 * third * 32, (n - 2 * third) * 32);
+	n -= third;
+	if (piped) {
+		assert_int_equal(pipe(fd), 0);
+		child = fork();
+		if (child == 0) {
+			close(fd[0]);
+			_exit(write(fd[1], bytes, n * 32) != (ssize_t)n * 32);
+		}
+		close(fd[1]);
+		snprintf(path, sizeof(path), "/dev/fd/%d", fd[0]);
+	} else {
+		write_file(path, bytes, n * 32);
+	}
+	buf_clear(&v->out);
+	assert_int_equal(tally_ptt_open(&t, &o), 0);
+	assert_int_equal(tally_ptt_file(t, path), 0);
+	if (tally_ptt_report(t, &r) != 0)
+		fail_msg("%s: %s", path, tally_ptt_error(t));
+	tally_ptt_close(t);
+	if (piped) {
+		int status = -1;
+
+		close(fd[0]);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 0);
+	} else {
+		unlink(path);
+	}
+	assert_int_equal(json_number(&v->out, "summary", "records"), n);
+}
+
+static void a_cut_trace_is_counted_whole_also_when_it_comes_but_once(void **state)
+{
+	report_cut(*state, false);
+	report_cut(*state, true);
+}
+
 static void a_trace_does_not_differ_from_itself(void **state)
 {
 	struct env *v = *state;
@@ -727,6 +780,7 @@ int main(void)
 		cmocka_unit_test(no_latency_of_a_weak_guess_is_unmarked),
 		cmocka_unit_test(a_span_that_wraps_unseen_is_at_least_that),
 		cmocka_unit_test(without_matching_there_is_no_latency),
+		cmocka_unit_test(a_cut_trace_is_counted_whole_also_when_it_comes_but_once),
 		cmocka_unit_test(a_trace_does_not_differ_from_itself),
 		cmocka_unit_test(a_consequence_within_its_error_is_marked_in_text_and_json),
 		cmocka_unit_test(an_output_that_is_refused_ends_the_call),
