@@ -10,10 +10,11 @@
 
 /* What an event gets more than usual. */
 enum when {
-	MEANWHILE,   /* in the time that passes */
+	MEANWHILE,    /* in the time that passes */
+	BEFORE,       /* before the first pass */
 	AT_BEGINNING, /* between the two passes of the beginning */
-	AT_END,      /* between the two passes of the end */
-	REFUSED,     /* nothing: it may not be selected */
+	AT_END,       /* between the two passes of the end */
+	REFUSED,      /* nothing: it may not be selected */
 };
 struct extra {
 	uint16_t reg, strand, event; /* reg 0: of that strand */
@@ -40,8 +41,11 @@ struct world {
 	uint32_t passes, nows, slow; /* slow: that pass takes, and counts, twice as much */
 	uint32_t own;                /* strands of each node that are this guest's */
 	uint64_t each;               /* the time that one pass was asked to take */
-	bool usual;                  /* events happen by themselves */
-	bool stands;                 /* the clock does not go */
+	uint32_t slow_look;          /* the look at the clock before which as much time passes as in nine rounds */
+	uint32_t readings, fails_at; /* the reading of a count that fails, and how */
+	int fails;
+	bool usual;  /* events happen by themselves */
+	bool stands; /* the clock does not go */
 	struct hv_transport_ops ops;
 	uint64_t tsb_missed;
 	struct moved moved[4];
@@ -66,20 +70,21 @@ static uint32_t usual_growth(enum vf_eventset set, uint32_t event, uint32_t clas
 		uint16_t event;
 		uint32_t growth;
 	} rows[] = {
-		{ VF_EVENTS_SPARC, ALL, L2_MISS, 1000 },     { VF_EVENTS_SPARC, LOCAL, L2_MISS, 500 },
-		{ VF_EVENTS_SPARC, REMOTE, L2_MISS, 400 },   { VF_EVENTS_SPARC, CACHE, L2_MISS, 100 },
-		{ VF_EVENTS_SPARC, ALL, L1_MISS, 1000 },     { VF_EVENTS_SPARC, ALL, STORE_OR_WALK, 24 },
-		{ VF_EVENTS_SPARC, ALL, WALK_REF, 60 },      { VF_EVENTS_SPARC, ALL, WALK_MISS, 60 },
-		{ VF_EVENTS_MCU, ALL, READ, 1024 },          { VF_EVENTS_MCU, ALL, WRITE, 1030 },
-		{ VF_EVENTS_MCU, ALL, BOTH, 1030 },          { VF_EVENTS_MCU, ALL, READ_QUEUE, 50 },
-		{ VF_EVENTS_MCU, ALL, BOTH_QUEUE, 50 },      { VF_EVENTS_MCU, ALL, BUFFER_HIT, 1024 },
-		{ VF_EVENTS_LPU, ALL, REQUEST, 1000 },       { VF_EVENTS_LPU, ALL, WRITE_BACK, 10 },
-		{ VF_EVENTS_LPU, ALL, SENT, 1000 },          { VF_EVENTS_LPU, ALL, RECEIVED, 3000 },
-		{ VF_EVENTS_LPU, ALL, NO_DATA, 2512 },       { VF_EVENTS_LPU, ALL, DATA_X, 87 },
-		{ VF_EVENTS_LPU, ALL, DATA_Y, 87 },          { VF_EVENTS_LPU, ALL, DATA_Z, 87 },
-		{ VF_EVENTS_GPD, ALL, CLOCK, 3000 },         { VF_EVENTS_ASU, ALL, CLOCK, 3000 },
-		{ VF_EVENTS_ASU, ALL, IN, 4040 },            { VF_EVENTS_ASU, ALL, OUT, 4040 },
-		{ VF_EVENTS_ASU, ALL, CAM_HIT, 7 },          { VF_EVENTS_ASU, ALL, WAKE_UP, 7 },
+		{ VF_EVENTS_SPARC, ALL, L2_MISS, 1000 },   { VF_EVENTS_SPARC, LOCAL, L2_MISS, 500 },
+		{ VF_EVENTS_SPARC, REMOTE, L2_MISS, 400 }, { VF_EVENTS_SPARC, CACHE, L2_MISS, 100 },
+		{ VF_EVENTS_SPARC, ALL, L1_MISS, 1000 },   { VF_EVENTS_SPARC, ALL, STORE_OR_WALK, 24 },
+		{ VF_EVENTS_SPARC, ALL, WALK_REF, 60 },    { VF_EVENTS_SPARC, ALL, WALK_MISS, 60 },
+		{ VF_EVENTS_MCU, ALL, READ, 1024 },        { VF_EVENTS_MCU, ALL, WRITE, 1030 },
+		{ VF_EVENTS_MCU, ALL, BOTH, 1030 },        { VF_EVENTS_MCU, ALL, READ_QUEUE, 50 },
+		{ VF_EVENTS_MCU, ALL, BOTH_QUEUE, 50 },    { VF_EVENTS_MCU, ALL, BUFFER_HIT, 1024 },
+		{ VF_EVENTS_LPU, ALL, REQUEST, 1000 },     { VF_EVENTS_LPU, ALL, WRITE_BACK, 10 },
+		{ VF_EVENTS_LPU, ALL, SENT, 1000 },        { VF_EVENTS_LPU, ALL, RECEIVED, 3000 },
+		{ VF_EVENTS_LPU, ALL, CLOCK, 3000 },       { VF_EVENTS_LPU, ALL, NO_DATA, 2512 },
+		{ VF_EVENTS_LPU, ALL, DATA_X, 87 },        { VF_EVENTS_LPU, ALL, DATA_Y, 87 },
+		{ VF_EVENTS_LPU, ALL, DATA_Z, 87 },        { VF_EVENTS_GPD, ALL, CLOCK, 3000 },
+		{ VF_EVENTS_ASU, ALL, CLOCK, 3000 },       { VF_EVENTS_ASU, ALL, IN, 4040 },
+		{ VF_EVENTS_ASU, ALL, OUT, 4040 },         { VF_EVENTS_ASU, ALL, CAM_HIT, 7 },
+		{ VF_EVENTS_ASU, ALL, WAKE_UP, 7 },
 	};
 
 	for (uint32_t i = 0; i < COUNT(rows); i++)
@@ -111,13 +116,14 @@ static bool is_own(const struct world *x, uint32_t strand)
 
 static void world_grow(struct world *x, enum when when)
 {
-	for (uint32_t s = 0; s < x->transport.strands; s++) {
+	for (uint32_t s = 0; s < x->transport.strands && s < STRANDS; s++) {
 		const uint64_t pcr = x->r.m.pcr[s], was = x->r.m.pic[s];
 
 		if (is_own(x, s) && (pcr & 6) == 6) /* user and system code */
-			x->r.m.pic[s] = (was >> 32) + growth_of(x, &vf_regs[0], s, vf_selected(&vf_regs[0], pcr, 1), when)
-						<< 32 |
-					(uint32_t)(was + growth_of(x, &vf_regs[0], s, vf_selected(&vf_regs[0], pcr, 0), when));
+			x->r.m.pic[s] =
+				(was >> 32) + growth_of(x, &vf_regs[0], s, vf_selected(&vf_regs[0], pcr, 1), when)
+					<< 32 |
+				(uint32_t)(was + growth_of(x, &vf_regs[0], s, vf_selected(&vf_regs[0], pcr, 0), when));
 	}
 	for (uint32_t n = 2; n < VF_REGS; n++)
 		for (uint32_t pic = 0; pic < 2 && vf_is_control(&vf_regs[n]); pic++) {
@@ -188,13 +194,23 @@ static struct sun4v_vcpu *strand_of(struct world *x, uint32_t id)
 	return x->v[id];
 }
 
+static int world_fails(struct world *x, struct err *e)
+{
+	return ++x->readings == x->fails_at ? err_set(e, (enum tally_err)x->fails, "the machine says no") : 0;
+}
+
 static int world_sun4v(void *arg, uint32_t strand, unsigned n, uint64_t o[6], struct err *e)
 {
 	struct world *x = arg;
 
 	if (!is_own(x, strand))
 		return err_set(e, TALLY_EBUSY, "strand %u belongs to another guest", strand);
-	if (o[5] == SUN4V_SET_PERFREG && n == HV_FAST_TRAP && o[0] >= 2 && is_refused(x, (uint32_t)o[0], 0, o[1]))
+	if (o[5] == SUN4V_GET_PERFREG && n == HV_FAST_TRAP && o[0] >= 2 && !vf_is_control(&vf_regs[o[0]]) &&
+	    world_fails(x, e) < 0)
+		return -x->fails;
+	if (strand >= STRANDS)
+		o[0] = HV_EOK; /* one more than this machine can have */
+	else if (o[5] == SUN4V_SET_PERFREG && n == HV_FAST_TRAP && o[0] >= 2 && is_refused(x, (uint32_t)o[0], 0, o[1]))
 		o[0] = HV_ENOACCESS;
 	else
 		sun4v_call(strand_of(x, strand), n, o);
@@ -205,6 +221,8 @@ static int world_asr(void *arg, uint32_t strand, uint32_t asr, bool write, uint6
 {
 	struct world *x = arg;
 
+	if (asr == ASR_PIC && world_fails(x, e) < 0)
+		return -x->fails;
 	if (write && asr == ASR_PCR && is_refused(x, 0, strand, *value))
 		return err_set(e, TALLY_EPERM, "strand %u does not count that", strand);
 	assert_true(write ? sun4v_asr_write(strand_of(x, strand), asr, *value) :
@@ -218,8 +236,11 @@ static uint64_t world_now(void *arg)
 	struct world *x = arg;
 
 	x->nows++;
+	x->ns += x->nows == x->slow_look ? 9 * 2 * 1000 : 0;
 	if (x->r.kind->mmustat)
 		niagara_moves(x);
+	else if (x->nows % 4 == 1)
+		world_grow(x, BEFORE);
 	else if (x->nows % 4 == 2)
 		world_grow(x, AT_BEGINNING);
 	else if (x->nows % 4 == 3)
@@ -322,8 +343,8 @@ static void invariants_have_a_number_a_name_and_a_text(void **state)
 {
 	(void)state;
 	for (uint32_t of = SUN4V_VFALLS; of <= SUN4V_MMUSTAT; of++) {
-		const uint32_t n = of == SUN4V_VFALLS ? (uint32_t)VFALLS_INVARIANT_COUNT :
-							(uint32_t)MMUSTAT_INVARIANT_COUNT;
+		const uint32_t n =
+			of == SUN4V_VFALLS ? (uint32_t)VFALLS_INVARIANT_COUNT : (uint32_t)MMUSTAT_INVARIANT_COUNT;
 
 		for (uint32_t i = 0; i < n; i++) {
 			const struct sun4v_invariant *in = sun4v_invariant_at((enum sun4v_provider)of, i);
@@ -450,7 +471,8 @@ static void without_hubs_what_is_about_hubs_is_unknown(void **state)
 	world_open_small("maramba", 2);
 	watch = world_watch(SUN4V_VFALLS, 7000);
 	for (uint32_t name = 0; name < VFALLS_INVARIANT_COUNT; name++) {
-		const char *reads = name == VFALLS_INVARIANT_reads_are_misses ? "nothing tells what was requested: " : "";
+		const char *reads =
+			name == VFALLS_INVARIANT_reads_are_misses ? "nothing tells what was requested: " : "";
 		char words[100];
 
 		snprintf(words, sizeof(words), "%sthis machine has no Zambezis", reads);
@@ -497,10 +519,9 @@ static void without_memory_there_is_no_watch(void **state)
 		world_open(machines[i], 1, all_rights);
 		(void)strand_of(&w, 1);
 		for (long n = 1, live = mem_live();; n++) {
-			const struct sun4v_watch_opts o = { .of = i ? SUN4V_MMUSTAT : SUN4V_VFALLS,
-							    .pass = world_pass,
-							    .now = world_now,
-							    .arg = &w };
+			const struct sun4v_watch_opts o = {
+				.of = i ? SUN4V_MMUSTAT : SUN4V_VFALLS, .pass = world_pass, .now = world_now, .arg = &w
+			};
 			struct sun4v_watch *watch = NULL;
 			struct err e = { 0 };
 			int rc;
@@ -520,6 +541,80 @@ static void without_memory_there_is_no_watch(void **state)
 		mem_fail_at(0);
 		world_close();
 	}
+}
+
+/* What may not be counted is no error; that the machine is gone, or says what nobody expects, is one. */
+static void a_reading_that_fails_ends_the_watch(void **state)
+{
+	const struct sun4v_watch_opts o = { .of = SUN4V_VFALLS, .pass = world_pass, .now = world_now, .arg = &w };
+	uint32_t tried = 0;
+
+	(void)state;
+	for (uint32_t at = 1;; at += 53, tried++) {
+		struct sun4v_watch *watch = NULL;
+		struct err e = { 0 };
+		uint32_t readings;
+		int rc;
+
+		world_open_small("batoka", 1);
+		w.fails_at = at;
+		w.fails = TALLY_EIO;
+		rc = sun4v_watch_open(&watch, w.c, &o, &e);
+		readings = w.readings;
+		assert_null(w.c->open);
+		sun4v_watch_close(watch);
+		world_close();
+		if (readings < at) {
+			assert_int_equal(rc, 0);
+			break;
+		}
+		assert_int_equal(rc, -TALLY_EIO);
+		assert_null(watch);
+		assert_string_equal(e.text, "the machine says no");
+	}
+	assert_true(tried > 20);
+}
+
+static void a_counter_that_may_not_be_had_is_no_error(void **state)
+{
+	static const enum tally_err reasons[] = { TALLY_EPERM, TALLY_ENOTSUP, TALLY_EBUSY, TALLY_ESTATE },
+				    errors[] = { TALLY_EEND, TALLY_EINVAL, TALLY_ENOMEM };
+	const struct sun4v_watch_opts o = { .of = SUN4V_VFALLS, .pass = world_pass, .now = world_now, .arg = &w };
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(reasons) + COUNT(errors); i++) {
+		struct sun4v_watch *watch = NULL;
+		struct err e = { 0 };
+		int rc;
+
+		world_open_small("batoka", 1);
+		w.fails_at = 1; /* as the first counter is opened */
+		w.fails = i < COUNT(reasons) ? reasons[i] : errors[i - COUNT(reasons)];
+		rc = sun4v_watch_open(&watch, w.c, &o, &e);
+		assert_int_equal(rc, i < COUNT(reasons) ? 0 : -w.fails);
+		if (rc == 0)
+			assert_verdict(__LINE__, watch, SUN4V_VFALLS, VFALLS_INVARIANT_controllers_read_what_missed,
+				       SUN4V_HOLDS, NULL);
+		sun4v_watch_close(watch);
+		world_close();
+	}
+}
+
+/* A counter's place is one of so many: strands behind the 256th are not counted. */
+static void of_more_strands_than_there_can_be_the_first_256_are_counted(void **state)
+{
+	struct sun4v_watch *watch;
+
+	(void)state;
+	world_open("batoka", 4, all_rights);
+	w.transport.strands = STRANDS + 1;
+	watch = world_watch(SUN4V_VFALLS, 7000);
+	assert_verdict(__LINE__, watch, SUN4V_VFALLS, VFALLS_INVARIANT_level_2_within_level_1, SUN4V_HOLDS, NULL);
+	assert_verdict(__LINE__, watch, SUN4V_VFALLS, VFALLS_INVARIANT_controllers_read_what_missed, SUN4V_UNKNOWN,
+		       "not all counters");
+	sun4v_watch_close(watch);
+	w.transport.strands = STRANDS;
+	world_close();
 }
 
 /* ---- the invariants of Victoria Falls ------------------------------------------------------------------------------ */
@@ -544,8 +639,8 @@ static void check_rows(const struct row *row, size_t n, bool usual)
 		memcpy(w.extra, row[i].extra, sizeof(w.extra));
 		w.usual = usual;
 		watch = world_watch(SUN4V_VFALLS, 7000);
-		assert_verdict(row[i].line, watch, SUN4V_VFALLS, row[i].name, row[i].broken ? SUN4V_BROKEN : SUN4V_HOLDS,
-			       row[i].broken);
+		assert_verdict(row[i].line, watch, SUN4V_VFALLS, row[i].name,
+			       row[i].broken ? SUN4V_BROKEN : SUN4V_HOLDS, row[i].broken);
 		sun4v_watch_close(watch);
 		world_close();
 	}
@@ -579,6 +674,11 @@ static void a_hubs_sums_are_equal(void **state)
 		{ ROW(ports_sum_to_the_hub),
 		  { { ASU(0), 0, IN, -2, 0, 0, 0 }, { ASU(0), 0, IN, 1, AT_BEGINNING, 0, 0 } },
 		  "Zambezi 0: 4040 requests and write-backs at its ports, its serializer took 4039" },
+		/* what came before the first pass is none of it */
+		{ ROW(serializer_keeps_nothing),
+		  { { ASU(2), 0, OUT, -1, 0, 0, 0 }, { ASU(2), 0, OUT, 1, BEFORE, 0, 0 } },
+		  "Zambezi 2: 4040 packets came into its serializer, out came 4039" },
+		{ ROW(serializer_keeps_nothing), { { ASU(2), 0, OUT, 500, BEFORE, 0, 0 } }, NULL },
 		{ ROW(serializer_keeps_nothing),
 		  { { ASU(2), 0, OUT, -1, 0, 0, 0 } },
 		  "Zambezi 2: 4040 packets came into its serializer, out came 4039" },
@@ -725,6 +825,32 @@ static void classes_may_differ_by_what_the_load_does(void **state)
 	check_rows(rows, COUNT(rows), true);
 }
 
+/*
+ * In the second round, that of remote misses, one of two passes takes as long as eighteen rounds.  From the middle of it
+ * ten times as long as in another round went by, and 10000 misses are 1000 in the time of the first one: too many by 200.
+ */
+static void a_pass_that_takes_long_counts_by_its_half(void **state)
+{
+	static const uint32_t looks[] = { 4 + 2, 4 + 4 };
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(looks); i++)
+		for (int32_t more = 0; more < 2; more++) {
+			struct sun4v_watch *watch;
+
+			world_open_small("batoka", 1);
+			w.slow_look = looks[i];
+			w.extra[0] = (struct extra){ .event = L2_MISS, .class = REMOTE, .more = 9200 + 10 * more };
+			watch = world_watch(SUN4V_VFALLS, 7000);
+			assert_verdict(__LINE__, watch, SUN4V_VFALLS, VFALLS_INVARIANT_classes_sum_to_all,
+				       more ? SUN4V_BROKEN : SUN4V_HOLDS,
+				       more ? "node 0: 2000 misses; local 1000, remote 1001 and cache-to-cache 200" :
+					      NULL);
+			sun4v_watch_close(watch);
+			world_close();
+		}
+}
+
 static void of_a_load_that_is_not_steady_nothing_is_said(void **state)
 {
 	static const struct {
@@ -734,12 +860,20 @@ static void of_a_load_that_is_not_steady_nothing_is_said(void **state)
 	} rows[] = {
 		/* a tenth of the mean and a hundred; of 2300 and 2000 that is 315, of 2400 and 2000 320 */
 		{ __LINE__, { { 0, 64, L2_MISS, 300, 0, ALL, 1 } }, NULL },
-		{ __LINE__, { { 0, 64, L2_MISS, 400, 0, ALL, 1 } }, "node 1: 2400 misses, then 2000: the load is not steady" },
+		{ __LINE__,
+		  { { 0, 64, L2_MISS, 400, 0, ALL, 1 } },
+		  "node 1: 2400 misses, then 2000: the load is not steady" },
 		{ __LINE__, { { 0, 64, L2_MISS, 315, 0, ALL, 2 } }, NULL },
-		{ __LINE__, { { 0, 64, L2_MISS, 316, 0, ALL, 2 } }, "node 1: 2000 misses, then 2316: the load is not steady" },
+		{ __LINE__,
+		  { { 0, 64, L2_MISS, 316, 0, ALL, 2 } },
+		  "node 1: 2000 misses, then 2316: the load is not steady" },
 		{ __LINE__, { { 0, 0, L2_MISS, 300, 0, LOCAL, 1 } }, NULL },
-		{ __LINE__, { { 0, 0, L2_MISS, 301, 0, LOCAL, 1 } }, "node 0: 2000 misses, then 2000: the load is not steady" },
-		{ __LINE__, { { 0, 0, L2_MISS, 301, 0, LOCAL, 2 } }, "node 0: 2000 misses, then 2000: the load is not steady" },
+		{ __LINE__,
+		  { { 0, 0, L2_MISS, 301, 0, LOCAL, 1 } },
+		  "node 0: 2000 misses, then 2000: the load is not steady" },
+		{ __LINE__,
+		  { { 0, 0, L2_MISS, 301, 0, LOCAL, 2 } },
+		  "node 0: 2000 misses, then 2000: the load is not steady" },
 		{ __LINE__,
 		  { { 0, 0, L2_MISS, 150, 0, LOCAL, 2 }, { 0, 0, L2_MISS, 160, 0, ALL, 2 } },
 		  "node 0: 2000 misses, then 2160: the load is not steady" },
@@ -943,7 +1077,8 @@ static void strands_that_do_not_count_are_passed_by(void **state)
 	for (uint32_t i = 0; i < 2; i++) {
 		world_open("batoka", 4, all_rights);
 		w.own = 1;
-		for (uint32_t k = 0; k < 2; k++) /* of strand 0 two events are refused, strand 64 counts on, and too much */
+		for (uint32_t k = 0; k < 2;
+		     k++) /* of strand 0 two events are refused, strand 64 counts on, and too much */
 			w.extra[k] = (struct extra){ .event = refused[i][k], .when = REFUSED };
 		w.extra[2] = (struct extra){ .strand = 64, .event = L2_MISS, .more = 1 };
 		w.extra[3] = (struct extra){ .strand = 64, .event = WALK_MISS, .more = 1 };
@@ -980,7 +1115,8 @@ static void a_guest_without_the_right_knows_what_its_strands_count(void **state)
 	world_open("batoka", 4, (struct sun4v_rights){ .perf = true, .strand = true });
 	watch = world_watch(SUN4V_VFALLS, 7000);
 	assert_verdict(__LINE__, watch, SUN4V_VFALLS, VFALLS_INVARIANT_walk_misses_are_walks, SUN4V_HOLDS, NULL);
-	assert_verdict(__LINE__, watch, SUN4V_VFALLS, VFALLS_INVARIANT_level_2_within_level_1, SUN4V_UNKNOWN, "L2_CR: ");
+	assert_verdict(__LINE__, watch, SUN4V_VFALLS, VFALLS_INVARIANT_level_2_within_level_1, SUN4V_UNKNOWN,
+		       "L2_CR: ");
 	assert_verdict(__LINE__, watch, SUN4V_VFALLS, VFALLS_INVARIANT_reads_are_transfers, SUN4V_UNKNOWN, "L2_CR: ");
 	sun4v_watch_close(watch);
 	world_close();
@@ -1068,8 +1204,12 @@ static void words_of_statistics_grow_where_they_may(void **state)
 		{ MMU_ROW(reserved_words_stay),
 		  { { PASSED, 1, 0x020, 2 } },
 		  "strand 1: the reserved word at 0x20 is 2" },
-		{ MMU_ROW(reserved_words_stay), { { READ_2, 0, 0x1f8, 1 } }, "strand 0: the reserved word at 0x1f8 is 1" },
-		{ MMU_ROW(reserved_words_stay), { { END_2, 0, 0x0a8, 1 } }, "strand 0: the reserved word at 0xa8 is 1" },
+		{ MMU_ROW(reserved_words_stay),
+		  { { READ_2, 0, 0x1f8, 1 } },
+		  "strand 0: the reserved word at 0x1f8 is 1" },
+		{ MMU_ROW(reserved_words_stay),
+		  { { END_2, 0, 0x0a8, 1 } },
+		  "strand 0: the reserved word at 0xa8 is 1" },
 		{ MMU_ROW(reserved_words_stay), { { END_2, 0, 0x098, 1 }, { END_2, 0, 0x110, 1 } }, NULL },
 	};
 	static const struct mmu_row moving[] = {
@@ -1093,13 +1233,21 @@ static void words_of_statistics_grow_where_they_may(void **state)
 static void a_hit_takes_ticks_and_no_more_than_there_were(void **state)
 {
 	static const struct mmu_row rows[] = {
-		{ MMU_ROW(hits_take_ticks), { { PASSED, 1, 0x1d8, -1 } }, NULL }, /* of one hit they are still to come */
-		{ MMU_ROW(hits_take_ticks), { { PASSED, 1, 0x1d8, -2 } }, "strand 1, slot at 0x1d0: 4 hits took 2 ticks" },
+		{ MMU_ROW(hits_take_ticks),
+		  { { PASSED, 1, 0x1d8, -1 } },
+		  NULL }, /* of one hit they are still to come */
+		{ MMU_ROW(hits_take_ticks),
+		  { { PASSED, 1, 0x1d8, -2 } },
+		  "strand 1, slot at 0x1d0: 4 hits took 2 ticks" },
 		{ MMU_ROW(hits_take_ticks), { { PASSED, 1, 0x1d8, -2 }, { END_1, 1, 0x1d8, 1 } }, NULL },
 		{ MMU_ROW(hits_take_ticks), { { PASSED, 1, 0x1d8, -2 }, { READ_1, 1, 0x1d8, 1 } }, NULL },
-		{ MMU_ROW(hits_take_ticks), { { PASSED, 1, 0x1d0, 2 } }, "strand 1, slot at 0x1d0: 6 hits took 4 ticks" },
+		{ MMU_ROW(hits_take_ticks),
+		  { { PASSED, 1, 0x1d0, 2 } },
+		  "strand 1, slot at 0x1d0: 6 hits took 4 ticks" },
 		{ MMU_ROW(hits_take_ticks), { { END_1, 1, 0x1d0, 9 } }, NULL },
-		{ MMU_ROW(hits_take_ticks), { { PASSED, 0, 0x158, 1 } }, "strand 0, slot at 0x150: 0 hits took 1 ticks" },
+		{ MMU_ROW(hits_take_ticks),
+		  { { PASSED, 0, 0x158, 1 } },
+		  "strand 0, slot at 0x150: 0 hits took 1 ticks" },
 		{ MMU_ROW(hits_take_ticks), { { PASSED, 0, 0x0d8, 1 }, { READ_2, 0, 0x0d0, 1 } }, NULL },
 		{ MMU_ROW(hits_take_ticks), { { END_2, 0, 0x098, 1 } }, NULL },
 		{ MMU_ROW(ticks_within_time), { { PASSED, 0, 0x038, 911 } }, NULL },
@@ -1130,11 +1278,15 @@ static void hits_are_among_the_misses_of_their_side(void **state)
 		{ MMU_ROW(hits_and_misses_are_all),
 		  { { PASSED, 1, DTLB_MISS, 2 }, { PASSED, 0, UNANSWERED, 1 } },
 		  "9 misses of TLBs; hits of TSBs and 1 without one are 8" },
-		{ MMU_ROW(hits_and_misses_are_all), { { PASSED, 1, DTLB_MISS, 2 }, { PASSED, 0, UNANSWERED, 2 } }, NULL },
+		{ MMU_ROW(hits_and_misses_are_all),
+		  { { PASSED, 1, DTLB_MISS, 2 }, { PASSED, 0, UNANSWERED, 2 } },
+		  NULL },
 		{ MMU_ROW(hits_and_misses_are_all),
 		  { { PASSED, 0, UNANSWERED, 1 } },
 		  "7 misses of TLBs; hits of TSBs and 1 without one are 8" },
-		{ MMU_ROW(hits_and_misses_are_all), { { PASSED, 0, UNANSWERED, 1 }, { END_1, 0, ITLB_MISS, 1 } }, NULL },
+		{ MMU_ROW(hits_and_misses_are_all),
+		  { { PASSED, 0, UNANSWERED, 1 }, { END_1, 0, ITLB_MISS, 1 } },
+		  NULL },
 		{ MMU_ROW(hits_and_misses_are_all), { { PASSED, 0, ITLB_MISS, 1 }, { READ_1, 0, 0x190, 1 } }, NULL },
 		/* what no TSB answered before is none of it */
 		{ MMU_ROW(hits_and_misses_are_all), { { READ_2, 0, UNANSWERED, 5 } }, NULL },
@@ -1271,9 +1423,13 @@ int main(void)
 		cmocka_unit_test(without_hubs_what_is_about_hubs_is_unknown),
 		cmocka_unit_test(a_machine_without_these_counters_has_no_watch),
 		cmocka_unit_test(without_memory_there_is_no_watch),
+		cmocka_unit_test(a_reading_that_fails_ends_the_watch),
+		cmocka_unit_test(a_counter_that_may_not_be_had_is_no_error),
+		cmocka_unit_test(of_more_strands_than_there_can_be_the_first_256_are_counted),
 		cmocka_unit_test(a_hubs_sums_are_equal),
 		cmocka_unit_test(an_event_among_others_does_not_exceed_them),
 		cmocka_unit_test(classes_may_differ_by_what_the_load_does),
+		cmocka_unit_test(a_pass_that_takes_long_counts_by_its_half),
 		cmocka_unit_test(of_a_load_that_is_not_steady_nothing_is_said),
 		cmocka_unit_test(memory_is_read_for_what_missed),
 		cmocka_unit_test(what_one_unit_did_is_enough),
