@@ -582,6 +582,61 @@ static void intermediate_code_shows_which_registers_it_reads(void **state)
 	world_fini(&w);
 }
 
+/* Bytes are turned round within the argument's own size. */
+static void network_order_is_of_2_4_or_8_bytes(void **state)
+{
+	static const char text[] = "BEGIN { trace(htons(arg0)); trace(htonl(arg0)); trace(htonll(arg0)); "
+				   "trace(ntohs(arg0)); trace(ntohl(arg0)); trace(ntohll(arg0)); }";
+	static const uint32_t sizes[] = { 2, 4, 8, 2, 4, 8 };
+	struct world w;
+	uint32_t n = 0;
+
+	(void)state;
+	world_init(&w);
+	assert_int_equal(compile(&w, NULL, text, strlen(text)), 0);
+	for (uint32_t k = 0; k < w.p->clause[0].nins; k++)
+		if (w.p->clause[0].ins[k].op == IR_HTON) {
+			assert_true(n < COUNT(sizes));
+			assert_int_equal(w.p->clause[0].ins[k].s, sizes[n]);
+			n++;
+		}
+	assert_int_equal(n, COUNT(sizes));
+	world_fini(&w);
+}
+
+/* Two libraries: the first is asked for by nobody, the second says what it is. */
+static bool two_libraries(void *world, uint32_t i, struct d_library *ret)
+{
+	static const char good[] = "inline int NOBODY_ASKS = 1;", bad[] = "inline int x = ;";
+
+	*ret = i == 0 ? (struct d_library){ .name = "good.d", .text = good, .n = sizeof(good) - 1 } :
+			(struct d_library){ .name = "bad.d", .text = bad, .n = sizeof(bad) - 1 };
+	ret->of_user = i == 1 && ((struct world *)world)->option[0] != '\0';
+	return i < 2;
+}
+
+/* What is wrong with a library that was named for this run is told, whether the program uses it or not. */
+static void a_library_of_the_user_is_read_unused(void **state)
+{
+	static const char text[] = "BEGIN { trace(1); }";
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++) {
+		struct world w;
+		int rc;
+
+		world_init(&w);
+		w.env.dlibrary = two_libraries;
+		w.env.own_libraries = i & 1;
+		w.option[0] = i & 2 ? 'u' : '\0';
+		rc = compile(&w, NULL, text, strlen(text));
+		assert_int_equal(rc, i == 3 ? -TALLY_ESYNTAX : 0);
+		if (i == 3)
+			assert_non_null(strstr(w.e.text, "\"bad.d\", line 1: syntax error"));
+		world_fini(&w);
+	}
+}
+
 static void descriptions_are_kept_as_written(void **state)
 {
 	struct world w;
@@ -1069,6 +1124,7 @@ static const char whole[] =
 	"struct in { int n; }; struct out { int m; char c[4]; string s; } o;\n"
 	"translator struct out < struct in *P > { m = P->n; c = \"x\"; s = strchr(\"y\", 'z'); };\n"
 	"BEGIN { o = *xlate < struct out * > ((struct in *)arg0); print(o); print(&o.m); exit(strlen(o.s)); }\n";
+static const char spread[] = "typedef int n_t; BEGIN { @ = llquantize(1, (n_t)10, (n_t)0, (n_t)6, (n_t)20); }\n";
 static const char misspelt[] = "struct out { int m; };\nBEGIN { uint32 x; }\n";
 static const char misspelt_tag[] = "struct out { int m; };\nstruct ouf o;\n";
 static const char defined[] = "translator a_t < struct b *B > { c = B->d; };\n";
@@ -1133,6 +1189,7 @@ static void the_nth_allocation_may_fail(void **state)
 	fail_each_allocation(refused, -TALLY_ESYNTAX);
 	fail_each_allocation(defined, -TALLY_ESYNTAX);
 	fail_each_allocation(whole, 0);
+	fail_each_allocation(spread, 0);
 	fail_each_allocation(misspelt, -TALLY_ESYNTAX);
 	fail_each_allocation(misspelt_tag, -TALLY_ESYNTAX);
 }
@@ -1154,6 +1211,8 @@ int main(void)
 		cmocka_unit_test(sizes_are_read_before_types),
 		cmocka_unit_test(parse_only_asks_for_no_probe),
 		cmocka_unit_test(intermediate_code_shows_which_registers_it_reads),
+		cmocka_unit_test(network_order_is_of_2_4_or_8_bytes),
+		cmocka_unit_test(a_library_of_the_user_is_read_unused),
 		cmocka_unit_test(descriptions_are_kept_as_written),
 		cmocka_unit_test(a_clause_asks_once_whose_thread_local_variables_it_has),
 		cmocka_unit_test(a_clause_reads_the_clock_once_unless_it_chills),

@@ -65,6 +65,7 @@ enum type {
 	VALUE,
 	USER_PTR,
 	USER_ADDRESS,
+	SPAN,
 	NTYPES
 };
 
@@ -102,7 +103,8 @@ static const struct d_kmember mm[] = { M("total_vm", ULONG, 0), M("arg_start", U
 static const struct d_kmember signal[] = { M("nr_threads", INT, 0), M("pids", PID_PTR_4, 8) };
 static const struct d_kmember upid[] = { M("nr", INT, 0), M("ns", MODULE_PTR, 8) };
 static const struct d_kmember pid[] = { M("level", UINT, 0), M("numbers", UPID_FLEX, 8) };
-static const struct d_kmember files[] = { M("fdt", FDTABLE_PTR, 0) };
+static const struct d_kmember files[] = { M("fdt", FDTABLE_PTR, 0), M("span", SPAN, 8) };
+static const struct d_kmember span[] = { M("first", INT, 0), M("last", INT, 4) };
 static const struct d_kmember fdtable[] = { M("max_fds", UINT, 0), M("fd", FILE_PTR_PTR, 8) };
 static const struct d_kmember file[] = { M("f_path", PATH, 0), M("f_pos", LONG, 16), M("f_flags", UINT, 24) };
 static const struct d_kmember path[] = { M("mnt", MOUNT_PTR, 0), M("dentry", DENTRY_PTR, 8) };
@@ -166,7 +168,7 @@ static const struct fake_type {
 	[PID] = STRUCT("pid", 8, pid),
 	[PID_PTR] = POINTER(PID),
 	[PID_PTR_4] = ARRAY(PID_PTR, 4),
-	[FILES] = STRUCT("files_struct", 8, files),
+	[FILES] = STRUCT("files_struct", 16, files),
 	[FILES_PTR] = POINTER(FILES),
 	[FDTABLE] = STRUCT("fdtable", 16, fdtable),
 	[FDTABLE_PTR] = POINTER(FDTABLE),
@@ -197,6 +199,7 @@ static const struct fake_type {
 	[MODULE_PTR] = POINTER(MODULE),
 	[VALUE] = { { .kind = D_KT_UNION, .size = 8, .name = "" }, value, COUNT(value) },
 	[USER_PTR] = { { .kind = D_KT_PTR, .size = 8, .to = CHAR, .user = true }, NULL, 0 },
+	[SPAN] = STRUCT("", 8, span),
 	[USER_ADDRESS] = { { .kind = D_KT_TYPEDEF, .name = "user_address_t", .to = USER_PTR }, NULL, 0 },
 };
 

@@ -1,0 +1,5 @@
+BEGIN
+{
+	tracemem(123, (char *)8);
+}
+/* expect-error 3: D_TRACEMEM_SIZE tracemem( ) argument #2 must be a non-zero positive integral constant expression */
