@@ -161,11 +161,53 @@ static void events_that_are_not_counted_are_claimed_nothing_of(void **state)
 	mem_free(t.lost);
 }
 
+/* A probe is looked at several times: a CPU has one row of it, and what fires late doesn't make a loss good. */
+static void a_loss_that_was_seen_is_not_taken_back(void **state)
+{
+	const struct k_account had[] = { { .cpu = 0, .period = 100, .counted = 1500 } },
+			       late[] = { { .cpu = 0, .period = 100, .counted = 1200 } },
+			       more[] = { { .cpu = 0, .period = 100, .counted = 1600 } };
+	struct probe other = probe;
+	struct tally_trace t = { 0 };
+
+	(void)state;
+	add(&t, &probe, had, 1);
+	assert_int_equal(t.lost[0].lost, 5);
+	add(&t, &probe, late, 1);
+	assert_int_equal(t.nlost, 1);
+	assert_int_equal(t.lost[0].counted, 1200);
+	assert_int_equal(t.lost[0].lost, 5);
+	add(&t, &probe, more, 1);
+	assert_int_equal(t.nlost, 1);
+	assert_int_equal(t.lost[0].lost, 6);
+	add(&t, &other, late, 1);
+	assert_int_equal(t.nlost, 2);
+	assert_int_equal(t.lost[1].lost, 2);
+	assert_int_equal(t.lost[0].lost, 6);
+	mem_free(t.lost);
+}
+
+static void a_loss_that_finds_no_memory_is_an_error(void **state)
+{
+	const struct k_account a[] = { { .cpu = 0, .period = 100, .counted = 1500 } };
+	const struct img_drops fired[] = { { .firings = 10 } };
+	struct tally_trace t = { 0 };
+
+	(void)state;
+	mem_fail_at(1);
+	assert_int_equal(losses_add(&t, &probe, a, 1, fired, 1), -TALLY_ENOMEM);
+	mem_fail_at(0);
+	assert_int_equal(t.nlost, 0);
+	mem_free(t.lost);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_firings_than_were_counted_are_no_loss_of_18446744073709551613),
 		cmocka_unit_test(events_of_a_cpu_that_lead_to_one_probe_are_added_up),
+		cmocka_unit_test(a_loss_that_was_seen_is_not_taken_back),
+		cmocka_unit_test(a_loss_that_finds_no_memory_is_an_error),
 		cmocka_unit_test(events_that_are_not_counted_are_claimed_nothing_of),
 		cmocka_unit_test(one_to_three_firings_of_a_second_no_longer_bury_a_big_loss),
 		cmocka_unit_test(one_to_three_firings_of_a_hundred_have_no_line_of_their_own),

@@ -1028,6 +1028,7 @@ static void the_report_has_each_source_with_the_stability_of_its_own_clauses(voi
 		"BEGIN { exit(0); }",
 		"cpc:::page_faults-all-5000 { x = 1; }",
 		"cpc:::page_faults-all-5000 { x = arg0; }",
+		"cpc:::page_faults-all-5000 { x = timestamp; trace(pid); trace(execname); }",
 		"BEGIN { y = 1; }",
 	};
 	struct result r = { 0 };
@@ -1038,7 +1039,7 @@ static void the_report_has_each_source_with_the_stability_of_its_own_clauses(voi
 	(void)state;
 	assert_int_equal(tally_trace_open(&t, &o), 0);
 	for (size_t i = 0; i < COUNT(source); i++)
-		assert_int_equal(tally_trace_source(t, i == 3 ? "last.d" : NULL, source[i], strlen(source[i])), 0);
+		assert_int_equal(tally_trace_source(t, i == 4 ? "last.d" : NULL, source[i], strlen(source[i])), 0);
 	assert_int_equal(tally_trace_compile(t), 0);
 	assert_int_equal(tally_trace_report(t), 0);
 	at = text_of(&r.out);
@@ -1054,6 +1055,7 @@ static void the_report_has_each_source_with_the_stability_of_its_own_clauses(voi
 		0);
 	assert_non_null(at = strstr(at, "Dependency Class: CPU\n" STABLE("Minimum Statement Attributes")));
 	assert_non_null(at = strstr(at, "Dependency Class: CPU\n" EVOLVING("Minimum Statement Attributes")));
+	assert_non_null(at = strstr(at, "Dependency Class: CPU\n" STABLE("Minimum Statement Attributes")));
 	assert_non_null(strstr(at, "\nStability attributes for script last.d:\n" STABLE(
 					   "Minimum Probe Description Attributes")));
 	tally_trace_close(t);
@@ -1075,6 +1077,87 @@ static void a_list_for_programs_has_an_object_for_each_probe(void **state)
 	assert_string_equal(text_of(&r.out), "{\"type\":\"probe\",\"id\":2,\"probe\":\"dtrace:::END\"}\n"
 					     "{\"type\":\"probe\",\"id\":1,\"probe\":\"dtrace:::BEGIN\"}\n");
 	tally_trace_close(t);
+	done(&r);
+}
+
+#define WORDS(key, words, class) "\"" key "\":{\"names\":\"" words "\",\"data\":\"" words "\",\"class\":\"" class "\"}"
+
+static void a_verbose_list_for_programs_has_all_stabilities(void **state)
+{
+	static const char want[] =
+		",\"probe\":\"cpc:::page_faults-all-5000\"," WORDS("stability", "Evolving", "CPU") "," WORDS(
+			"arguments", "Evolving", "Common") "," WORDS("provider_stability", "Evolving", "Common");
+	struct result r = { 0 };
+	struct tally_trace_opts o = {
+		.size = sizeof(o), .out = take_out, .arg = &r, .format = TALLY_FORMAT_JSON, .flags = TALLY_TRACE_VM
+	};
+	static const char text[] = "cpc:::page_faults-all-5000";
+	struct tally_trace *t;
+
+	(void)state;
+	assert_int_equal(tally_trace_open(&t, &o), 0);
+	assert_int_equal(tally_trace_source(t, NULL, text, strlen(text)), 0);
+	assert_int_equal(tally_trace_list(t, true), 0);
+	if (!strstr(text_of(&r.out), want))
+		fail_msg("%s", text_of(&r.out));
+	tally_trace_close(t);
+	done(&r);
+}
+
+/* ---- names and sources --------------------------------------------------------------------------- */
+
+static void a_module_is_called_by_its_name_alone(void **state)
+{
+	char path[4096], script[200], want[4200];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	(void)state;
+	assert_true(n > 0);
+	path[n] = '\0';
+	snprintf(script, sizeof(script), "BEGIN { printf(\"%%A|%%A\", umod(%#llx), umod(0x10)); }",
+		 (unsigned long long)(uintptr_t)&a_module_is_called_by_its_name_alone);
+	snprintf(want, sizeof(want), "%s|0x10\n", strrchr(path, '/') + 1);
+	expect(script, want);
+}
+
+/* Definitions of every length up to 40 reach cpp(1) whole. */
+static void a_definition_reaches_cpp_whole(void **state)
+{
+	char option[40][64];
+	struct buf script = { 0 }, want = { 0 };
+	struct result r = { 0 };
+	struct tally_trace_opts o = {
+		.size = sizeof(o), .out = take_out, .note = take_note, .arg = &r, .flags = TALLY_TRACE_VM
+	};
+	struct tally_trace *t;
+
+	(void)state;
+	assert_int_equal(tally_trace_open(&t, &o), 0);
+	assert_int_equal(set_option(t, "quiet"), 0);
+	assert_int_equal(set_option(t, "cpp"), 0);
+	buf_puts(&script, "BEGIN { ");
+	for (int i = 0; i < 40; i++) {
+		char name[64];
+
+		memset(name, 'N', sizeof(name));
+		name[i + 1] = '\0';
+		snprintf(option[i], sizeof(option[i]), "%s=%d", name, 100 + i);
+		assert_int_equal(tally_trace_option(t, "define", option[i]), 0);
+		buf_printf(&script, "printf(\"%%d \", %s); ", name);
+		buf_printf(&want, "%d ", 100 + i);
+	}
+	buf_puts(&script, "exit(0); }");
+	buf_puts(&want, "\n");
+	assert_int_equal(tally_trace_source(t, NULL, script.p, script.n), 0);
+	if (tally_trace_compile(t) < 0 || tally_trace_go(t) < 0)
+		fail_msg("%s: %s", tally_trace_error(t), tally_trace_reason(t));
+	while (tally_trace_work(t, -1) == 0)
+		;
+	assert_int_equal(tally_trace_stop(t), 0);
+	assert_string_equal(text_of(&r.out), want.p);
+	tally_trace_close(t);
+	buf_free(&script);
+	buf_free(&want);
 	done(&r);
 }
 
@@ -1190,6 +1273,9 @@ int main(void)
 		cmocka_unit_test(a_refused_option_says_what_it_takes),
 		cmocka_unit_test(small_sizes_are_legal_as_in_dtrace),
 		cmocka_unit_test(texts_for_cpp_are_kept_in_their_order),
+		cmocka_unit_test(a_verbose_list_for_programs_has_all_stabilities),
+		cmocka_unit_test(a_module_is_called_by_its_name_alone),
+		cmocka_unit_test(a_definition_reaches_cpp_whole),
 		cmocka_unit_test(pragmas_set_options),
 		cmocka_unit_test(every_option_has_a_line_of_help),
 		cmocka_unit_test(arguments_reach_the_script),

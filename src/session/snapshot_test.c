@@ -238,7 +238,10 @@ static void cleared_keys_stay_and_truncated_keys_go(void **state)
 	set_up(&x, AGG_COUNT, 1, IMG_PERCPU_HASH);
 	x.fake.still = true;
 	fire(&x.fake, 3);
+	assert_int_equal(snapshot_take(&x.t, &x.s), 0);
+	assert_int_equal(x.s.snap->cell[0].shown[0], 1);
 	assert_int_equal(snapshot_clear(&x.t, &x.s), 0);
+	assert_int_equal(x.s.snap->cell[0].shown[0], 0); /* at once, for a printa() behind it */
 	snapshot_drop(&x.s);
 	assert_int_equal(snapshot_take(&x.t, &x.s), 0);
 	assert_int_equal(x.s.snap->n, 1);
@@ -251,6 +254,49 @@ static void cleared_keys_stay_and_truncated_keys_go(void **state)
 	assert_int_equal(x.s.nbaselines, 0);
 	snapshot_drop(&x.s);
 	baseline_free(&x.s);
+}
+
+/* Of keys that can be taken out of the map, and of those that stay there. */
+static void a_truncated_key_is_not_brought_back_by_clear(void **state)
+{
+	static const struct {
+		uint8_t fn, type;
+		uint32_t words;
+	} rows[] = { { AGG_COUNT, IMG_PERCPU_HASH, 1 },
+		     { AGG_COUNT, IMG_PERCPU_ARRAY, 1 },
+		     { AGG_MAX, IMG_PERCPU_HASH, 2 },
+		     { AGG_MAX, IMG_PERCPU_ARRAY, 2 } };
+	static const bool first[] = { true, false };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct fixture x;
+		uint32_t shown = 0;
+
+		set_up(&x, rows[i].fn, rows[i].words, rows[i].type);
+		x.fake.still = true;
+		for (uint64_t k = 3; k <= 4; k++) {
+			x.fake.e[k].used = true;
+			memcpy(x.fake.e[k].v[0], (uint64_t[]){ 5, 1 }, rows[i].words * 8);
+		}
+		assert_int_equal(snapshot_take(&x.t, &x.s), 0);
+		assert_int_equal(x.s.snap->n, 2);
+		for (uint32_t n = 0; n < 2; n++)
+			x.s.snap->cell[n].row = *(const uint64_t *)x.s.snap->cell[n].key != 3;
+		assert_int_equal(snapshot_trunc(&x.t, &x.s, first), 0);
+		assert_int_equal(snapshot_clear(&x.t, &x.s), 0);
+		snapshot_drop(&x.s);
+		assert_int_equal(snapshot_take(&x.t, &x.s), 0);
+		for (uint32_t n = 0; n < x.s.snap->n; n++)
+			if (!x.s.snap->cell[n].gone) {
+				assert_int_equal(*(const uint64_t *)x.s.snap->cell[n].key, 4);
+				assert_int_equal(x.s.snap->cell[n].shown[0], 0);
+				shown++;
+			}
+		assert_int_equal(shown, 1);
+		snapshot_drop(&x.s);
+		baseline_free(&x.s);
+	}
 }
 
 static void extremes_merge_what_was_set(void **state)
@@ -348,6 +394,37 @@ static void a_clear_that_finds_no_memory_says_so(void **state)
 	clearing_without_memory(IMG_PERCPU_ARRAY, true); /* keys can't be taken out */
 }
 
+/* A key that was cleared and is no longer in the map is shown, or there is no answer. */
+static void a_cleared_key_that_finds_no_memory_is_not_left_out(void **state)
+{
+	(void)state;
+	for (long n = 1;; n++) {
+		const long before = mem_live();
+		struct fixture x;
+		bool failed;
+		int rc;
+
+		set_up(&x, AGG_COUNT, 1, IMG_PERCPU_HASH);
+		x.fake.still = true;
+		fire(&x.fake, 1);
+		assert_int_equal(snapshot_clear(&x.t, &x.s), 0);
+		snapshot_drop(&x.s);
+		x.fake.e[1].used = false;
+		mem_fail_at(n);
+		rc = snapshot_take(&x.t, &x.s);
+		failed = mem_failed();
+		mem_fail_at(0);
+		if (rc >= 0)
+			assert_int_equal(x.s.snap->n, 1);
+		snapshot_drop(&x.s);
+		baseline_free(&x.s);
+		assert_int_equal(rc, failed ? -TALLY_ENOMEM : 0);
+		assert_int_equal(mem_live(), before);
+		if (!failed)
+			return;
+	}
+}
+
 /* Rows that are there and can't be read are no rows that aren't there. */
 static void values_that_cannot_be_read_are_an_error_and_no_empty_answer(void **state)
 {
@@ -372,10 +449,12 @@ int main(void)
 		cmocka_unit_test(cleared_sums_add_up_to_the_total),
 		cmocka_unit_test(truncated_sums_add_up_to_the_total),
 		cmocka_unit_test(cleared_keys_stay_and_truncated_keys_go),
+		cmocka_unit_test(a_truncated_key_is_not_brought_back_by_clear),
 		cmocka_unit_test(extremes_merge_what_was_set),
 		cmocka_unit_test(a_cleared_minimum_starts_again),
 		cmocka_unit_test(forgotten_keys_take_no_memory),
 		cmocka_unit_test(a_clear_that_finds_no_memory_says_so),
+		cmocka_unit_test(a_cleared_key_that_finds_no_memory_is_not_left_out),
 		cmocka_unit_test(values_that_cannot_be_read_are_an_error_and_no_empty_answer),
 	};
 
