@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <cmocka.h>
 
@@ -332,6 +334,105 @@ static void a_failing_allocation_costs_names_only(void **state)
 	mem_free(f);
 }
 
+/* ---- a debug file ------------------------------------------------------------------------ */
+
+/* Section S_DATA is this one instead. */
+static void small_name_section(struct small *f, uint32_t type, const char *name, size_t offset, size_t size)
+{
+	f->sh[S_DATA] = (Elf64_Shdr){ .sh_type = type, .sh_name = f->nstr, .sh_offset = offset, .sh_size = size };
+	f->sh[S_DATA].sh_addralign = 4;
+	f->nstr += (uint32_t)sprintf(f->str + f->nstr, "%s", name) + 1;
+	f->sh[S_STRTAB].sh_size = f->nstr;
+	f->eh.e_shstrndx = S_STRTAB;
+}
+
+static void small_write(const struct small *f, const char *path, mode_t mode)
+{
+	FILE *to = fopen(path, "w");
+
+	assert_non_null(to);
+	assert_int_equal(fwrite(f, sizeof(*f), 1, to), 1);
+	assert_int_equal(fclose(to), 0);
+	assert_int_equal(chmod(path, mode), 0);
+}
+
+/* A file without symbols that names "x.debug", and that one: which of them are taken for each other. */
+static void a_debug_file_is_taken_that_is_the_one_and_that_nobody_else_can_write(void **state)
+{
+	static const struct {
+		int line;
+		const char *place;
+		bool has_id, other_id, other_sum, in_memory;
+		mode_t mode;
+		bool found;
+	} rows[] = {
+		{ __LINE__, "", false, false, false, false, 0644, true },
+		{ __LINE__, ".debug/", false, false, false, false, 0644, true },
+		{ __LINE__, "elsewhere/", false, false, false, false, 0644, false },
+		{ __LINE__, "", false, false, true, false, 0644, false },
+		{ __LINE__, "", true, false, true, false, 0644, true }, /* the build id says it */
+		{ __LINE__, ".debug/", true, false, true, false, 0600, true },
+		{ __LINE__, "", true, true, false, false, 0644, false },
+		{ __LINE__, "", false, false, false, false, 0664, false },
+		{ __LINE__, "", true, false, false, false, 0646, false },
+		/* whose file it is nobody knows, so nobody's debug file is trusted */
+		{ __LINE__, "", false, false, false, true, 0644, false },
+		{ __LINE__, "", true, false, false, true, 0644, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char dir[] = "/tmp/tally-object.XXXXXX", path[80], cmd[120], *link;
+		struct small *f = small_new(), *debug = small_new();
+		struct object_bytes b = { .fd = -1, .path = path };
+		struct object o = { 0 };
+		uint32_t sum;
+
+		assert_non_null(mkdtemp(dir));
+		snprintf(cmd, sizeof(cmd), "mkdir %s/.debug %s/elsewhere", dir, dir);
+		assert_int_equal(system(cmd), 0);
+
+		small_add(debug, "kept_apart", 0x1000, 0x10, STB_GLOBAL, STT_FUNC, S_TEXT);
+		small_name_section(debug, SHT_NOTE, ".note.gnu.build-id", offsetof(struct small, note),
+				   sizeof(debug->note));
+		debug->note.id[19] ^= rows[i].other_id;
+		snprintf(path, sizeof(path), "%s/%sx.debug", dir, rows[i].place);
+		small_write(debug, path, rows[i].mode);
+
+		link = (char *)&f->sym[30];
+		memcpy(link, "x.debug", 8);
+		sum = (uint32_t)crc32(crc32(0, NULL, 0), (const void *)debug, sizeof(*debug)) + rows[i].other_sum;
+		memcpy(link + 8, &sum, 4);
+		small_name_section(f, SHT_PROGBITS, ".gnu_debuglink",
+				   offsetof(struct small, sym) + 30 * sizeof(f->sym[0]), 12);
+		f->sh[S_SYMTAB].sh_type = SHT_NULL;
+		if (!rows[i].has_id)
+			f->ph[1].p_type = PT_NULL;
+		snprintf(path, sizeof(path), "%s/x", dir);
+		small_write(f, path, 0755);
+
+		if (rows[i].in_memory) {
+			b.p = f;
+			b.n = sizeof(*f);
+		} else {
+			b.fd = open(path, O_RDONLY | O_CLOEXEC);
+			assert_true(b.fd >= 0);
+		}
+		assert_int_equal(object_ident(&o, &b), 0);
+		assert_int_equal(o.build_id_len, rows[i].has_id ? 20 : 0);
+		assert_int_equal(object_symbols(&o, &b), 0);
+		if (strcmp(at(&o, 0x1008), rows[i].found ? "kept_apart" : "-") || o.t.incomplete == rows[i].found)
+			fail_msg("line %d: %s", rows[i].line, at(&o, 0x1008));
+		object_free(&o);
+		if (b.fd >= 0)
+			close(b.fd);
+		mem_free(f);
+		mem_free(debug);
+		snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+		assert_int_equal(system(cmd), 0);
+	}
+}
+
 /* ---- the test itself, and what strip leaves of it ------------------------------------ */
 
 __attribute__((noinline, used)) static int local_marker(int x)
@@ -441,6 +542,7 @@ int main(void)
 		cmocka_unit_test(bent_bytes_do_no_harm),
 		cmocka_unit_test(every_cut_of_a_file_does_no_harm),
 		cmocka_unit_test(a_failing_allocation_costs_names_only),
+		cmocka_unit_test(a_debug_file_is_taken_that_is_the_one_and_that_nobody_else_can_write),
 		cmocka_unit_test(this_program_knows_its_local_functions),
 		cmocka_unit_test(a_stripped_file_finds_its_names_in_gnu_debugdata),
 		cmocka_unit_test(debugdata_that_is_none_is_refused),

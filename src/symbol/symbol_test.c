@@ -27,6 +27,8 @@ __attribute__((noinline, used)) static int marker(int x)
 }
 #define MARKER ((uint64_t)(uintptr_t)marker)
 
+__attribute__((used)) static volatile uint64_t marked_variable[4] = { 1 };
+
 static const char *own_mod(void)
 {
 	static char path[4096];
@@ -54,6 +56,22 @@ static void an_address_of_this_program_has_its_name(void **state)
 	assert_int_equal(n.offset, 1);
 	assert_true(n.file_id > 0 && strstr(n.path, n.mod));
 	assert_int_equal(sym_lost(s), 0);
+	sym_close(s);
+}
+
+static void a_variable_of_this_program_has_its_name(void **state)
+{
+	const uint64_t at = (uint64_t)(uintptr_t)marked_variable;
+	struct symbols *s = symbols_open();
+	struct sym_name n;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) { /* its names are read once */
+		sym_user(s, (uint32_t)getpid(), at + 8 * i + 3, 0, &n);
+		assert_string_equal(n.mod, own_mod());
+		assert_string_equal(n.name, "marked_variable");
+		assert_int_equal(n.offset, 8 * i + 3);
+	}
 	sym_close(s);
 }
 
@@ -1016,6 +1034,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_address_of_this_program_has_its_name),
+		cmocka_unit_test(a_variable_of_this_program_has_its_name),
 		cmocka_unit_test(a_live_process_that_nobody_told_of_is_looked_at),
 		cmocka_unit_test(a_function_of_a_shared_library_has_its_name),
 		cmocka_unit_test(an_address_of_the_vdso_has_its_name),

@@ -246,6 +246,186 @@ static uint32_t rows_of(const struct made *f)
 	return n;
 }
 
+/* The function's own entry is this program of DW_CFA_ instructions. */
+static struct made file_with_entry(const uint8_t *program, uint32_t n)
+{
+	enum { OWN = 48 };
+	struct made f = file_make(0, 0, OWN);
+
+	assert_true(n <= OWN);
+	memcpy(f.p + FRAMES_AT + f.bytes - 4 - OWN, program, n);
+	return f;
+}
+
+/* What DWARF says of the caller's registers: as a rule where programs can follow it, and as none where they can't. */
+static void what_an_entry_says_becomes_a_rule(void **state)
+{
+#define RETURN_ON_TOP .ra_kind = UNWIND_RA_AT_CFA, .ra = -8
+	static const struct {
+		int line;
+		uint8_t n, program[24];
+		struct img_unwind_rule rule;
+	} rows[] = {
+		{ __LINE__, 0, { 0 }, { .cfa_kind = UNWIND_CFA_SP, .cfa = 8, RETURN_ON_TOP } },
+		{ __LINE__, 2, { 0x0e, 24 }, { .cfa_kind = UNWIND_CFA_SP, .cfa = 24, RETURN_ON_TOP } },
+		/* CFA = rbp + 16; = rbx + 16 */
+		{ __LINE__, 3, { 0x0c, 6, 16 }, { .cfa_kind = UNWIND_CFA_FP, .cfa = 16, RETURN_ON_TOP } },
+		{ __LINE__, 3, { 0x0c, 3, 16 }, { 0 } },
+		/* CFA: the word at rsp + 24, at rbp - 16, at rbx; rsp + 24 as an expression, and with more behind it */
+		{ __LINE__,
+		  5,
+		  { 0x0f, 3, 0x77, 24, 0x06 },
+		  { .cfa_kind = UNWIND_CFA_AT_SP, .cfa = 24, RETURN_ON_TOP } },
+		{ __LINE__,
+		  5,
+		  { 0x0f, 3, 0x76, 0x70, 0x06 },
+		  { .cfa_kind = UNWIND_CFA_AT_FP, .cfa = -16, RETURN_ON_TOP } },
+		{ __LINE__, 5, { 0x0f, 3, 0x73, 0, 0x06 }, { 0 } },
+		{ __LINE__, 4, { 0x0f, 2, 0x77, 24 }, { .cfa_kind = UNWIND_CFA_SP, .cfa = 24, RETURN_ON_TOP } },
+		{ __LINE__, 6, { 0x0f, 4, 0x77, 24, 0x23, 8 }, { 0 } },
+		{ __LINE__, 6, { 0x0f, 4, 0x77, 24, 0x06, 0x06 }, { 0 } },
+		{ __LINE__, 3, { 0x0f, 1, 0x50 }, { 0 } }, /* what a register holds */
+		/* a PLT: from its 11th byte on, its 15th; and what only looks like one */
+		{ __LINE__,
+		  13,
+		  { 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22 },
+		  { .cfa_kind = UNWIND_CFA_PLT, .cfa = 11, RETURN_ON_TOP } },
+		{ __LINE__,
+		  13,
+		  { 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3f, 0x2a, 0x33, 0x24, 0x22 },
+		  { .cfa_kind = UNWIND_CFA_PLT, .cfa = 15, RETURN_ON_TOP } },
+		{ __LINE__,
+		  13,
+		  { 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x30, 0x2a, 0x33, 0x24, 0x22 },
+		  { .cfa_kind = UNWIND_CFA_PLT, .cfa = 0, RETURN_ON_TOP } },
+		{ __LINE__, 13, { 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x40, 0x2a, 0x33, 0x24, 0x22 }, { 0 } },
+		{ __LINE__, 13, { 0x0f, 11, 0x77, 16, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22 }, { 0 } },
+		{ __LINE__, 13, { 0x0f, 11, 0x77, 8, 0x80, 1, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22 }, { 0 } },
+		{ __LINE__, 13, { 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x1c }, { 0 } },
+		{ __LINE__, 13, { 0x0f, 11, 0x76, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22 }, { 0 } },
+		/* rip: undefined is the outermost; the same, in another register, at the CFA itself */
+		{ __LINE__, 2, { 0x07, 16 }, { .cfa_kind = UNWIND_CFA_SP, .ra_kind = UNWIND_RA_END } },
+		{ __LINE__, 5, { 0x0c, 3, 16, 0x07, 16 }, { .cfa_kind = UNWIND_CFA_SP, .ra_kind = UNWIND_RA_END } },
+		{ __LINE__, 2, { 0x08, 16 }, { 0 } },
+		{ __LINE__, 3, { 0x09, 16, 0 }, { 0 } },
+		{ __LINE__,
+		  2,
+		  { 0x90, 0 },
+		  { .cfa_kind = UNWIND_CFA_SP, .cfa = 8, .ra_kind = UNWIND_RA_AT_CFA, .ra = 0 } },
+		/* rip at an expression: CFA + 8, rsp + 32 in two ways, rbp + 32, the word at rsp + 32 */
+		{ __LINE__,
+		  5,
+		  { 0x10, 16, 2, 0x23, 8 },
+		  { .cfa_kind = UNWIND_CFA_SP, .cfa = 8, .ra_kind = UNWIND_RA_AT_CFA, .ra = 8 } },
+		{ __LINE__,
+		  5,
+		  { 0x10, 16, 2, 0x77, 32 },
+		  { .cfa_kind = UNWIND_CFA_SP, .cfa = 8, .ra_kind = UNWIND_RA_AT_SP, .ra = 32 } },
+		{ __LINE__,
+		  6,
+		  { 0x10, 16, 3, 0x92, 7, 32 },
+		  { .cfa_kind = UNWIND_CFA_SP, .cfa = 8, .ra_kind = UNWIND_RA_AT_SP, .ra = 32 } },
+		{ __LINE__, 5, { 0x10, 16, 2, 0x76, 32 }, { 0 } },
+		{ __LINE__, 6, { 0x10, 16, 3, 0x77, 32, 0x06 }, { 0 } },
+		{ __LINE__, 4, { 0x10, 16, 1, 0x50 }, { 0 } },
+		{ __LINE__, 5, { 0x16, 16, 2, 0x77, 32 }, { 0 } }, /* the address itself */
+		/* offsets of 2^31 - 1, 2^31, -2^31 and 2^32 */
+		{ __LINE__,
+		  9,
+		  { 0x10, 16, 6, 0x77, 0xff, 0xff, 0xff, 0xff, 0x07 },
+		  { .cfa_kind = UNWIND_CFA_SP, .cfa = 8, .ra_kind = UNWIND_RA_AT_SP, .ra = INT32_MAX } },
+		{ __LINE__, 9, { 0x10, 16, 6, 0x77, 0x80, 0x80, 0x80, 0x80, 0x08 }, { 0 } },
+		{ __LINE__,
+		  9,
+		  { 0x10, 16, 6, 0x77, 0x80, 0x80, 0x80, 0x80, 0x78 },
+		  { .cfa_kind = UNWIND_CFA_SP, .cfa = 8, .ra_kind = UNWIND_RA_AT_SP, .ra = INT32_MIN } },
+		{ __LINE__, 9, { 0x10, 16, 6, 0x23, 0x80, 0x80, 0x80, 0x80, 0x10 }, { 0 } },
+		{ __LINE__, 8, { 0x0f, 6, 0x77, 0x80, 0x80, 0x80, 0x80, 0x08 }, { 0 } },
+		/* rbp: below the return address, elsewhere, at rsp + 40, the same, undefined, in rbx, the CFA - 16 */
+		{ __LINE__,
+		  2,
+		  { 0x86, 2 },
+		  { .cfa_kind = UNWIND_CFA_SP,
+		    .cfa = 8,
+		    RETURN_ON_TOP,
+		    .fp_kind = UNWIND_FP_AT_CFA,
+		    .fp = -16,
+		    .flags = UNWIND_PAIR } },
+		{ __LINE__,
+		  2,
+		  { 0x86, 3 },
+		  { .cfa_kind = UNWIND_CFA_SP, .cfa = 8, RETURN_ON_TOP, .fp_kind = UNWIND_FP_AT_CFA, .fp = -24 } },
+		{ __LINE__,
+		  5,
+		  { 0x10, 6, 2, 0x77, 40 },
+		  { .cfa_kind = UNWIND_CFA_SP, .cfa = 8, RETURN_ON_TOP, .fp_kind = UNWIND_FP_AT_SP, .fp = 40 } },
+		{ __LINE__,
+		  10,
+		  { 0x10, 6, 2, 0x77, 40, 0x10, 16, 2, 0x77, 48 },
+		  { .cfa_kind = UNWIND_CFA_SP,
+		    .cfa = 8,
+		    .ra_kind = UNWIND_RA_AT_SP,
+		    .ra = 48,
+		    .fp_kind = UNWIND_FP_AT_SP,
+		    .fp = 40 } },
+		{ __LINE__, 2, { 0x08, 6 }, { .cfa_kind = UNWIND_CFA_SP, .cfa = 8, RETURN_ON_TOP } },
+		{ __LINE__,
+		  2,
+		  { 0x07, 6 },
+		  { .cfa_kind = UNWIND_CFA_SP, .cfa = 8, RETURN_ON_TOP, .fp_kind = UNWIND_FP_UNKNOWN } },
+		{ __LINE__,
+		  3,
+		  { 0x09, 6, 3 },
+		  { .cfa_kind = UNWIND_CFA_SP, .cfa = 8, RETURN_ON_TOP, .fp_kind = UNWIND_FP_UNKNOWN } },
+		{ __LINE__,
+		  3,
+		  { 0x14, 6, 2 },
+		  { .cfa_kind = UNWIND_CFA_SP, .cfa = 8, RETURN_ON_TOP, .fp_kind = UNWIND_FP_UNKNOWN } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct made f = file_with_entry(rows[i].program, rows[i].n);
+		struct sym_cfi c;
+
+		assert_int_equal(sym_cfi_read(&c, SYM_X86_64, &(struct sym_cfi_bytes){ -1, f.p, f.n }), 0);
+		if (!c.n || c.row[0].addr != TEXT_AT || memcmp(&c.row[0].rule, &rows[i].rule, sizeof(rows[i].rule)))
+			fail_msg("line %d: %u rows; CFA %u %d, ra %u %d, fp %u %d, flags %u", rows[i].line, c.n,
+				 c.n ? c.row[0].rule.cfa_kind : 0, c.n ? c.row[0].rule.cfa : 0,
+				 c.n ? c.row[0].rule.ra_kind : 0, c.n ? c.row[0].rule.ra : 0,
+				 c.n ? c.row[0].rule.fp_kind : 0, c.n ? c.row[0].rule.fp : 0,
+				 c.n ? c.row[0].rule.flags : 0);
+		sym_cfi_free(&c);
+		mem_free(f.p);
+	}
+#undef RETURN_ON_TOP
+}
+
+/* A row where something changes, and none where nothing does. */
+static void rows_are_where_rules_change(void **state)
+{
+	/* after 4 bytes CFA = rsp + 16, after 8 the same once more, after 16 rsp + 8 again */
+	static const uint8_t program[] = { 0x44, 0x0e, 16, 0x44, 0x0e, 16, 0x48, 0x0e, 8 };
+	static const struct {
+		uint64_t addr;
+		int32_t cfa;
+	} rows[] = { { TEXT_AT, 8 }, { TEXT_AT + 4, 16 }, { TEXT_AT + 16, 8 }, { TEXT_AT + 0x100, 0 } };
+	struct made f = file_with_entry(program, sizeof(program));
+	struct sym_cfi c;
+
+	(void)state;
+	assert_int_equal(sym_cfi_read(&c, SYM_X86_64, &(struct sym_cfi_bytes){ -1, f.p, f.n }), 0);
+	assert_int_equal(c.n, COUNT(rows));
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(c.row[i].addr, rows[i].addr);
+		assert_int_equal(c.row[i].rule.cfa, rows[i].cfa);
+		assert_int_equal(c.row[i].rule.cfa_kind, rows[i].cfa ? UNWIND_CFA_SP : UNWIND_CFA_UNKNOWN);
+	}
+	assert_false(c.late || c.foreign);
+	sym_cfi_free(&c);
+	mem_free(f.p);
+}
+
 /* DW_CFA_remember_state: libdw keeps 230 bytes for each, of as many as there are. */
 static void an_entry_that_would_take_memory_without_bound_is_not_run(void **state)
 {
@@ -371,6 +551,8 @@ int main(void)
 		cmocka_unit_test(a_function_begins_with_its_return_address_on_top),
 		cmocka_unit_test(signals_are_returned_from_by_one_rule),
 		cmocka_unit_test(other_bytes_are_refused_or_have_no_rows),
+		cmocka_unit_test(what_an_entry_says_becomes_a_rule),
+		cmocka_unit_test(rows_are_where_rules_change),
 		cmocka_unit_test(an_entry_that_would_take_memory_without_bound_is_not_run),
 		cmocka_unit_test(a_file_without_a_sorted_table_has_the_rows_of_its_entries),
 		cmocka_unit_test(where_signals_return_to_is_no_table_for_other_code),
