@@ -1,5 +1,7 @@
 /* count_test.c: counting on this machine's own software events; what needs a right that is not there is skipped. */
+#include <fcntl.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -320,6 +322,129 @@ static void a_cpu_beyond_the_last_is_refused_with_the_last(void **state)
 	}
 }
 
+/* Descriptors of events, in the order in which they were opened. */
+static uint32_t event_fds(int *fd, uint32_t most)
+{
+	uint32_t n = 0;
+
+	for (int i = 0; i < 1024 && n < most; i++) {
+		char path[40], is[40];
+		ssize_t got;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", i);
+		got = readlink(path, is, sizeof(is) - 1);
+		if (got > 0 && !strncmp(is, "anon_inode:[perf_event]", (size_t)got))
+			fd[n++] = i;
+	}
+	return n;
+}
+
+/* From now on the descriptor reads as an event that has no counter ("/dev/null": nothing to read), or not at all. */
+static void becomes(int fd, int flags)
+{
+	int other = open("/dev/null", flags | O_CLOEXEC);
+
+	assert_true(other >= 0);
+	assert_int_equal(dup2(other, fd), fd);
+	close(other);
+}
+
+static void run_on(uint32_t cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
+}
+
+static int refused_read(struct k_counter *c, const char *words)
+{
+	struct k_count now[2];
+	struct err e = { 0 };
+	int rc = k_counter_read(c, now, &e);
+
+	if (!strstr(e.text, words))
+		fail_msg("%s, not %s", e.text, words);
+	return rc;
+}
+
+/* An event of a CPU is short there, wherever who reads it runs; one of a task is short where the task runs. */
+static void an_event_without_a_counter_names_its_cpu(void **state)
+{
+	uint64_t both[1024];
+	uint32_t second, here;
+	char list[16], words[64];
+	struct k_counter *c;
+	cpu_set_t was;
+	int fd[2];
+
+	(void)state;
+	if (!first_cpus(2, both, &second) || !cpus_has(both, 0))
+		skip();
+	assert_int_equal(sched_getaffinity(0, sizeof(was), &was), 0);
+	for (uint32_t cpu = 0; cpu <= second; cpu += second) {
+		here = second - cpu;
+		run_on(here);
+		snprintf(list, sizeof(list), "%u", cpu);
+		c = opened(&cpu_clock, &(struct k_target){ .each_cpu = true, .cpus = list });
+		assert_int_equal(event_fds(fd, 2), 1);
+		becomes(fd[0], O_RDONLY);
+		snprintf(words, sizeof(words), "CPU %u has no counter left for this event", cpu);
+		assert_int_equal(refused_read(c, words), -TALLY_EBUSY);
+		k_counter_close(c);
+
+		c = opened(&cpu_clock, &(struct k_target){ .task = self, .ntasks = 1 });
+		assert_int_equal(event_fds(fd, 2), 1);
+		becomes(fd[0], O_RDONLY);
+		snprintf(words, sizeof(words), "CPU %u has no counter left for this event", here);
+		assert_int_equal(refused_read(c, words), -TALLY_EBUSY);
+		k_counter_close(c);
+	}
+	assert_int_equal(sched_setaffinity(0, sizeof(was), &was), 0);
+}
+
+/* Of two slots that cannot be read a failure of the reading itself is what counts. */
+static void a_reading_that_fails_is_told_before_a_counter_that_is_missing(void **state)
+{
+	static const struct {
+		int flags[2], rc;
+	} row[] = {
+		{ { O_RDONLY, O_RDONLY }, -TALLY_EBUSY },
+		{ { O_RDONLY, O_WRONLY }, -TALLY_EIO },
+		{ { O_WRONLY, O_RDONLY }, -TALLY_EIO },
+	};
+	uint64_t both[1024];
+	uint32_t second;
+	int fd[3];
+
+	(void)state;
+	if (!first_cpus(2, both, &second) || !cpus_has(both, 0))
+		skip();
+	for (size_t i = 0; i < COUNT(row); i++) {
+		char list[16];
+		struct k_counter *c;
+
+		snprintf(list, sizeof(list), "0,%u", second);
+		c = opened(&cpu_clock, &(struct k_target){ .each_cpu = true, .cpus = list });
+		assert_int_equal(k_counter_slots(c), 2);
+		assert_int_equal(event_fds(fd, 3), 2);
+		becomes(fd[0], row[i].flags[0]);
+		assert_int_equal(refused_read(c, ""), row[i].flags[0] == O_WRONLY ? -TALLY_EIO : -TALLY_EBUSY);
+		becomes(fd[1], row[i].flags[1]);
+		assert_int_equal(refused_read(c, ""), row[i].rc);
+		k_counter_close(c);
+	}
+	{
+		struct k_counter *c = opened(&cpu_clock, &(struct k_target){ .task = self, .ntasks = 1 });
+
+		assert_int_equal(event_fds(fd, 3), 1);
+		becomes(fd[0], O_WRONLY);
+		assert_int_equal(refused_read(c, "reading an event failed: Bad file descriptor"), -TALLY_EIO);
+		k_counter_close(c);
+	}
+}
+
 static void out_of_memory_is_an_error(void **state)
 {
 	const struct k_target t = { .task = self, .ntasks = 1, .each_cpu = true };
@@ -359,6 +484,8 @@ int main(void)
 		cmocka_unit_test(threads_of_this_process_are_found),
 		cmocka_unit_test(lists_of_cpus_are_held_against_those_online),
 		cmocka_unit_test(a_cpu_beyond_the_last_is_refused_with_the_last),
+		cmocka_unit_test(an_event_without_a_counter_names_its_cpu),
+		cmocka_unit_test(a_reading_that_fails_is_told_before_a_counter_that_is_missing),
 		cmocka_unit_test(out_of_memory_is_an_error),
 	};
 

@@ -193,6 +193,27 @@ static void unknown_event_is_not_supported(void **state)
 	assert_int_equal(k_event_try(&ev, &e), -TALLY_ENOTSUP);
 }
 
+/* The same words as from the trial, and nothing of it stays in the run. */
+static void attaching_what_cannot_be_opened_says_why(void **state)
+{
+	const struct k_event ev = { .type = PERF_TYPE_SOFTWARE, .config = 9999, .period = 1 };
+	struct err tried = { 0 }, e = { 0 };
+	struct handmade h;
+	struct k_run *k;
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	fault_counter(&h);
+	k = opened(&h);
+	assert_int_equal(k_event_try(&ev, &tried), -TALLY_ENOTSUP);
+	assert_int_equal(k_attach(k, 0, &ev, &e), -TALLY_ENOTSUP);
+	assert_string_equal(e.text, tried.text);
+	assert_int_equal(k->nevents, 0);
+	assert_int_equal(k_attach(k, 0, &page_faults, &e), 0);
+	assert_int_equal(k->nevents, 1);
+	k_close(k);
+}
+
 static void each_refusal_says_its_cause(void **state)
 {
 	static const struct {
@@ -281,6 +302,7 @@ int main(void)
 		cmocka_unit_test(event_without_period_or_frequency_is_refused),
 		cmocka_unit_test(event_of_no_online_cpu_is_refused),
 		cmocka_unit_test(unknown_event_is_not_supported),
+		cmocka_unit_test(attaching_what_cannot_be_opened_says_why),
 		cmocka_unit_test(each_refusal_says_its_cause),
 		cmocka_unit_test(hardware_event_without_pmu_says_so),
 		cmocka_unit_test(starved_event_names_the_watchdog_when_it_holds_a_counter),

@@ -270,6 +270,52 @@ static void field_that_is_not_there_is_refused(void **state)
 	assert_true(strstr(e.text, "no_such_field") || strstr(e.text, "/sys/kernel/btf/vmlinux"));
 }
 
+/* A field at the begin of its struct is as good as any: the constant stays what it was. */
+static void field_at_the_begin_of_its_struct_is_found(void **state)
+{
+	static struct img_reloc reloc[] = { { 1, "list_head", "next" }, { 2, "list_head", "prev" } };
+	struct handmade h;
+	struct err e = { 0 };
+	struct k_run *k;
+	uint32_t key = 0;
+	uint64_t value[1];
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	hm_init(&h);
+	hm_map(&h, IMG_ARRAY, IMG_GLOBALS, 4, 8, 1);
+	HM_PROG(&h, IMG_TEST, I_MOV_IMM(R2, 0), I_ALU_IMM(ADD, R2, 100), I_ALU_IMM(ADD, R2, 0), I_LD_MAP_VALUE(R1, 0),
+		I_RAW(0, 0, 0, 0, 0), I_STORE(DW, R1, 0, R2), HM_RETURN);
+	h.prog[0].reloc = reloc;
+	h.prog[0].nrelocs = COUNT(reloc);
+	if (k_open(&k, &h.img, NULL, &e) < 0) {
+		if (!strstr(e.text, "/sys/kernel/btf/vmlinux"))
+			fail_msg("%s", e.text);
+		print_message("# skipped: %s\n", e.text);
+		skip();
+	}
+	assert_int_equal(k_test_run(k, 0, &e), 0);
+	assert_int_equal(k_maps(k).ops->lookup(k_maps(k).maps, 0, &key, value), 0);
+	assert_int_equal(value[0], 100 + 0 + 8);
+	k_close(k);
+}
+
+static void field_for_an_instruction_past_the_program_is_refused(void **state)
+{
+	static struct img_reloc reloc[] = { { 2, "task_struct", "tgid" } };
+	struct handmade h;
+	struct err e = { 0 };
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	hm_init(&h);
+	HM_PROG(&h, IMG_TEST, I_MOV_IMM(R0, 0), I_EXIT());
+	h.prog[0].reloc = reloc;
+	h.prog[0].nrelocs = COUNT(reloc);
+	assert_true(open_fails(&h, &e) < 0);
+	assert_true(!strcmp(e.text, "there is no instruction 2") || strstr(e.text, "/sys/kernel/btf/vmlinux"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +333,8 @@ int main(void)
 		cmocka_unit_test(constants_that_look_like_maps_are_left_alone),
 		cmocka_unit_test(fields_of_kernel_structs_are_found),
 		cmocka_unit_test(field_that_is_not_there_is_refused),
+		cmocka_unit_test(field_at_the_begin_of_its_struct_is_found),
+		cmocka_unit_test(field_for_an_instruction_past_the_program_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("kernel: load", tests, NULL, NULL);

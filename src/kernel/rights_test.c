@@ -50,6 +50,20 @@ static void missing_rights_come_with_the_command_that_grants_them(void **state)
 	assert_int_equal(as_nobody(words_name_the_command), 0);
 }
 
+/* 0 is "it may": no other number that is not negative. */
+static void who_may_run_is_told_0_and_who_may_not_is_told_why(void **state)
+{
+	(void)state;
+	for (int events = 0; events < 2; events++) {
+		struct err e = { 0 };
+		int rc = k_may_run(events, &e);
+
+		if (rc != 0)
+			assert_true((rc == -TALLY_EPERM || rc == -TALLY_ENOTSUP) && *e.text);
+		assert_int_equal(-e.code, rc);
+	}
+}
+
 static int open_is_not_permitted(void)
 {
 	struct handmade h;
@@ -214,6 +228,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(missing_rights_come_with_the_command_that_grants_them),
+		cmocka_unit_test(who_may_run_is_told_0_and_who_may_not_is_told_why),
 		cmocka_unit_test(image_is_not_permitted_without_rights),
 		cmocka_unit_test(of_a_files_capabilities_only_those_of_the_rights_are_kept),
 		cmocka_unit_test(rights_are_not_given_up_for_one_thread_of_two),

@@ -528,6 +528,32 @@ static void opening_survives_every_failing_allocation(void **state)
 	mem_fail_at(0);
 }
 
+/* A look at which CPUs are online that fails leaves the rings as they were. */
+static void looking_for_cpus_survives_every_failing_allocation(void **state)
+{
+	struct k_tasks *t = watch_or_skip();
+	long before = mem_live();
+
+	(void)state;
+	for (long n = 1;; n++) {
+		struct err e = { 0 };
+		bool failed;
+		int rc;
+
+		mem_fail_at(n);
+		rc = k_tasks_online(t, &e);
+		failed = mem_failed();
+		mem_fail_at(0);
+		assert_int_equal(rc, failed ? -TALLY_ENOMEM : 0);
+		assert_int_equal(e.code, failed ? TALLY_ENOMEM : 0);
+		assert_int_equal(mem_live(), before);
+		if (!failed)
+			break;
+		assert_true(n < 100);
+	}
+	k_tasks_close(t);
+}
+
 /* ---- /proc --------------------------------------------------------------------------------- */
 
 static void lines_of_maps_are_read_as_proc_5_says(void **state)
@@ -677,6 +703,26 @@ static void this_process_is_among_the_pids(void **state)
 	mem_free(pids);
 	assert_int_equal(k_pid_inside((uint32_t)getpid()), getpid());
 	assert_int_equal(k_pid_inside(0x7ffffff0), 0x7ffffff0);
+}
+
+/* The buffer has to hold the path and its end. */
+static void a_process_program_is_told_whole_or_not_at_all(void **state)
+{
+	char own[512], *to;
+	ssize_t n = readlink("/proc/self/exe", own, sizeof(own));
+
+	(void)state;
+	assert_true(n > 0 && (size_t)n < sizeof(own));
+	own[n] = '\0';
+	for (size_t room = (size_t)n - 1; room <= (size_t)n + 2; room++) {
+		to = malloc(room);
+		assert_non_null(to);
+		assert_int_equal(k_task_program((uint32_t)getpid(), to, room), room > (size_t)n);
+		if (room > (size_t)n)
+			assert_string_equal(to, own);
+		free(to);
+	}
+	assert_false(k_task_program(0x7ffffff0, own, sizeof(own)));
 }
 
 /* A copy of a program that waits: mapped, deleted, and still to be had. */
@@ -877,12 +923,14 @@ int main(void)
 		cmocka_unit_test(a_process_is_told_from_birth_to_death),
 		cmocka_unit_test(executable_memory_without_a_file_is_told_without_a_path),
 		cmocka_unit_test(opening_survives_every_failing_allocation),
+		cmocka_unit_test(looking_for_cpus_survives_every_failing_allocation),
 		cmocka_unit_test(lines_of_maps_are_read_as_proc_5_says),
 		cmocka_unit_test(own_mappings_hold_own_code),
 		cmocka_unit_test(own_data_is_in_all_mappings_and_in_no_others),
 		cmocka_unit_test(a_process_with_brackets_in_its_name_began_when_it_did),
 		cmocka_unit_test(who_has_a_file_open_to_write_at_its_end_filled_it),
 		cmocka_unit_test(this_process_is_among_the_pids),
+		cmocka_unit_test(a_process_program_is_told_whole_or_not_at_all),
 		cmocka_unit_test(a_deleted_file_is_reached_through_its_mapping),
 		cmocka_unit_test(a_file_of_a_process_is_looked_for_in_its_own_root),
 		cmocka_unit_test(a_mapped_file_that_became_a_device_or_fifo_is_not_opened),
