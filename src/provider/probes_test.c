@@ -172,6 +172,46 @@ static void module_and_function_are_empty(void **state)
 	probes_close(t);
 }
 
+/* No probe has it: a name that no key can hold is looked for in vain, and nothing behind the key is read. */
+static void a_name_of_any_length_is_looked_up(void **state)
+{
+	struct probes *t = table((struct prov_opts){ 0 });
+	char name[1200];
+	struct ids l;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(match(t, D("", "", "", "tick-1s"), &l, &e), 1);
+	assert_ptr_equal(probes_find(t, &prov_profile, "tick-1s"), probes_get(t, l.id[0]));
+	for (size_t n = 490; n < sizeof(name) - 1; n++) {
+		memset(name, 'x', n);
+		name[n] = '\0';
+		assert_null(probes_find(t, &prov_profile, name));
+	}
+	probes_close(t);
+}
+
+/* Each argument of a row, and none behind the last. */
+static void arguments_of_a_row_end_with_the_last(void **state)
+{
+	uint32_t most = 0;
+
+	(void)state;
+	for (uint32_t i = 0; provider_at(i); i++)
+		for (uint32_t k = 0; provider_at(i)->row && k < provider_at(i)->nrows; k++) {
+			const struct point_row *row = &provider_at(i)->row[k];
+			const struct probe p = { .prov = provider_at(i), .data = row };
+
+			for (uint32_t index = 0; index < row->nargs; index++)
+				assert_ptr_equal(probe_args(&p, index), &row->args[index]);
+			assert_null(probe_args(&p, row->nargs));
+			assert_null(probe_args(&p, row->nargs + 1));
+			most = row->nargs > most ? row->nargs : most;
+		}
+	assert_true(most > 1);
+	assert_null(probe_args(NULL, 0));
+}
+
 static void reasons_name_their_provider(void **state)
 {
 	struct probes *t = table((struct prov_opts){ 0 });
@@ -314,6 +354,8 @@ int main(void)
 		cmocka_unit_test(patterns_find_what_a_listing_shows_and_what_was_named),
 		cmocka_unit_test(more_probes_than_any_cpu_has_counters_are_refused_before_they_are_loaded),
 		cmocka_unit_test(module_and_function_are_empty),
+		cmocka_unit_test(a_name_of_any_length_is_looked_up),
+		cmocka_unit_test(arguments_of_a_row_end_with_the_last),
 		cmocka_unit_test(reasons_name_their_provider),
 		cmocka_unit_test(refusal_of_the_caller_is_handed_back),
 		cmocka_unit_test(one_enabling_at_a_time_where_overflow_is_ambiguous),

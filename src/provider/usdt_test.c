@@ -1,0 +1,285 @@
+/* usdt_test.c: static probes of this process, whose notes are written here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "provider/provider_int.h"
+
+/* A note for the instruction before it, as src/symbol/code.c reads it; the name is an assembler's directive. */
+#define NOTE(name, args)                                        \
+	"990:\tnop\n"                                           \
+	".pushsection .note.stapsdt, \"?\", \"note\"\n"         \
+	".balign 4\n.4byte 992f - 991f, 994f - 993f, 3\n"       \
+	"991: .asciz \"stapsdt\"\n992: .balign 4\n"             \
+	"993: .8byte 990b, _.stapsdt.base, 0\n"                 \
+	".asciz \"tallyunit\"\n" name "\n.asciz \"" args "\"\n" \
+	"994: .balign 4\n.popsection\n"
+#define LETTERS(n, letter) ".rept " #n "\n.ascii \"" letter "\"\n.endr\n"
+
+#ifdef __aarch64__
+#define FOUR "4@w1"
+#define EIGHT "8@x2"
+#define SIGNED_TWO "-2@w3"
+#else
+#define FOUR "4@%eax"
+#define EIGHT "8@%rdx"
+#define SIGNED_TWO "-2@%cx"
+#endif
+
+__asm__(".text\n"
+	".type tally_usdt_target, %function\n"
+	"tally_usdt_target:\n" NOTE(".asciz \"plain\"", "") NOTE(".asciz \"two__words\"", FOUR " " EIGHT " " SIGNED_TWO)
+		NOTE(".asciz \"a_b__c___d__\"", "") NOTE(LETTERS(126, "x") ".asciz \"y\"",
+							 "") NOTE(LETTERS(127, "z") ".asciz \"zz\"", "")
+			NOTE(LETTERS(126, "w") ".asciz \"__w\"", "") NOTE(LETTERS(127, "v") ".asciz \"__v\"", "")
+				NOTE(".asciz \"plain\"",
+				     EIGHT) "ret\n"
+					    ".size tally_usdt_target, . - tally_usdt_target\n"
+					    ".pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n"
+					    ".weak _.stapsdt.base\n.hidden _.stapsdt.base\n"
+					    "_.stapsdt.base: .space 1\n.size _.stapsdt.base, 1\n"
+					    ".popsection\n");
+
+enum { NAME_CHARACTERS = 127 };
+
+struct found {
+	uint32_t n, id[64];
+};
+
+static int collect(void *arg, uint32_t id)
+{
+	struct found *f = arg;
+
+	assert_true(f->n < COUNT(f->id));
+	f->id[f->n++] = id;
+	return 0;
+}
+
+static struct probes *table(struct prov_opts o)
+{
+	struct probes *t;
+
+	o.sysfs = "test/sysfs/none";
+	o.conf = "/nonexistent/dcpc.conf";
+	assert_int_equal(probes_open(&t, &o), 0);
+	return t;
+}
+
+/* Of provider PREFIX and this process. */
+static int match(struct probes *t, const char *prefix, const char *func, const char *name, struct found *f,
+		 struct err *e)
+{
+	char prov[64];
+
+	snprintf(prov, sizeof(prov), "%s%d", prefix, getpid());
+	*f = (struct found){ 0 };
+	*e = (struct err){ 0 };
+	return probes_match(t, &(struct d_probedesc){ prov, "", func, name }, collect, f, e);
+}
+
+static void two_underscores_are_a_dash_and_either_name_finds_it(void **state)
+{
+	static const char *const row[][2] = {
+		{ "plain", "plain" },         { "two-words", "two-words" },    { "two__words", "two-words" },
+		{ "a_b-c-_d-", "a_b-c-_d-" }, { "a_b__c___d__", "a_b-c-_d-" }, { "a_b*", "a_b-c-_d-" }
+	};
+	struct probes *t = table((struct prov_opts){ 0 });
+	struct found f;
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		if (match(t, "tallyunit", "", row[i][0], &f, &e) < 1)
+			fail_msg("%s: %s", row[i][0], e.text);
+		assert_string_equal(probes_get(t, f.id[0])->name, row[i][1]);
+		assert_string_equal(probes_get(t, f.id[0])->func, "tally_usdt_target");
+		assert_string_equal(probes_get(t, f.id[0])->def_prov, "tallyunit");
+		assert_int_equal(probes_get(t, f.id[0])->arm, ARM_USER_PLACE);
+	}
+	assert_true(match(t, "tallyunit", "tally_usdt_target", "plain", &f, &e) > 0);
+	assert_int_equal(match(t, "tallyunit", "other", "plain", &f, &e), -TALLY_ENOPROBE);
+	assert_int_equal(match(t, "tallyunit", "", "two_words", &f, &e), -TALLY_ENOPROBE);
+	assert_non_null(strstr(e.text, "has no such probe; did you mean two__words?"));
+	probes_close(t);
+}
+
+/* 127 characters are the most: a longer name is cut, and two underscores there are one dash or none of it. */
+static void a_long_name_is_cut(void **state)
+{
+	static const struct {
+		char first, last;
+	} row[] = { { 'x', 'y' }, { 'z', 'z' }, { 'w', '-' }, { 'v', 'v' } };
+	struct probes *t = table((struct prov_opts){ 0 });
+	struct found f;
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		const char pattern[] = { row[i].first, '*', '\0' };
+		const char *name;
+
+		assert_int_equal(match(t, "tallyunit", "", pattern, &f, &e), 1);
+		name = probes_get(t, f.id[0])->name;
+		assert_int_equal(strlen(name), NAME_CHARACTERS);
+		assert_int_equal(strspn(name, (char[]){ row[i].first, '\0' }),
+				 NAME_CHARACTERS - (row[i].first != row[i].last));
+		assert_int_equal(name[NAME_CHARACTERS - 1], row[i].last);
+		assert_int_equal(match(t, "tallyunit", "", name, &f, &e), 1);
+	}
+	probes_close(t);
+}
+
+static void arguments_are_as_wide_as_the_note_says(void **state)
+{
+	struct probes *t = table((struct prov_opts){ 0 });
+	const struct probe *p;
+	struct found f;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(match(t, "tallyunit", "", "two-words", &f, &e), 1);
+	p = probes_get(t, f.id[0]);
+	assert_int_equal(p->place->b.noperands, 3);
+	assert_string_equal(probe_args(p, 0)->value, "uint32_t");
+	assert_string_equal(probe_args(p, 1)->value, "uint64_t");
+	assert_string_equal(probe_args(p, 2)->value, "int16_t");
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(probe_args(p, i)->arg, i);
+	assert_null(probe_args(p, 3));
+	probes_close(t);
+}
+
+/* Two notes of one name are one probe with two places; asked for again it has no more. */
+static void notes_of_one_name_are_one_probe(void **state)
+{
+	struct probes *t = table((struct prov_opts){ 0 });
+	struct found f;
+	struct err e;
+
+	(void)state;
+	for (int again = 0; again < 2; again++) {
+		const struct user_place *at;
+		uint32_t n = 0;
+
+		assert_int_equal(match(t, "tallyunit", "", "plain", &f, &e), 2);
+		assert_int_equal(f.id[0], f.id[1]);
+		for (at = probes_get(t, f.id[0])->place; at; at = at->next) {
+			assert_int_equal(at->pid, getpid());
+			n++;
+		}
+		assert_int_equal(n, 2);
+	}
+	assert_int_equal(match(t, "tallyunit", "", "*", &f, &e), 8);
+	assert_int_equal(match(t, "tally*", "", "two-words", &f, &e), 1);
+	probes_close(t);
+}
+
+static void what_no_note_has_is_refused_with_the_nearest(void **state)
+{
+	struct probes *t = table((struct prov_opts){ 0 });
+	char words[100];
+	struct found f;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(match(t, "tallyunit", "", "plaim", &f, &e), -TALLY_ENOPROBE);
+	snprintf(words, sizeof(words),
+		 "usdt: provider \"tallyunit\" of process %d has no such probe; did you mean plain?", getpid());
+	assert_string_equal(e.text, words);
+	assert_int_equal(match(t, "tallyunix", "", "plain", &f, &e), -TALLY_ENOPROBE);
+	snprintf(words, sizeof(words),
+		 "usdt: process %d has no static probes of a provider \"tallyunix\"; did you mean tallyunit?",
+		 getpid());
+	assert_string_equal(e.text, words);
+	/* "pid" is another provider's, and a name of 128 characters is none of ours */
+	assert_int_equal(match(t, "pid", "", "two-words", &f, &e), -TALLY_ENOPROBE);
+	assert_null(strstr(e.text, "usdt"));
+	probes_close(t);
+}
+
+/* Probes of processes are found here only: not beside records, unless for a list, and not for another machine. */
+static void probes_of_processes_are_only_without_on(void **state)
+{
+	static const struct {
+		int line;
+		bool records, lists, vm, transport, here;
+	} row[] = {
+		{ __LINE__, false, false, false, false, true }, { __LINE__, false, true, false, false, true },
+		{ __LINE__, true, true, false, false, true },   { __LINE__, true, false, false, false, false },
+		{ __LINE__, false, false, true, false, false }, { __LINE__, false, true, true, false, false },
+		{ __LINE__, false, false, false, true, false }, { __LINE__, true, true, false, true, false },
+	};
+	struct hv_transport transport = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct probes *t = table((struct prov_opts){ .records = row[i].records,
+							     .lists = row[i].lists,
+							     .vm = row[i].vm,
+							     .transport = row[i].transport ? &transport : NULL });
+		static const char *const prov[] = { "usdt", "pid" };
+		char words[120];
+		struct found f;
+		struct err e;
+
+		for (size_t k = 0; k < COUNT(prov); k++) {
+			const bool is_pid = k == 1;
+			int rc = match(t, is_pid ? "pid" : "tallyunit", is_pid ? "tally_usdt_target" : "",
+				       is_pid ? "entry" : "two-words", &f, &e);
+
+			snprintf(words, sizeof(words),
+				 "%s: its probes fire in processes of this machine: only without --on", prov[k]);
+			if (rc != (row[i].here ? 1 : -TALLY_ENOPROBE) || strcmp(e.text, row[i].here ? "" : words))
+				fail_msg("line %d: %d: %s", row[i].line, rc, e.text);
+		}
+		probes_close(t);
+	}
+}
+
+static void a_failing_allocation_leaves_nothing_behind(void **state)
+{
+	(void)state;
+	for (long n = 1;; n++) {
+		struct probes *t = NULL;
+		struct found f = { 0 };
+		struct err e = { 0 };
+		char prov[64];
+		bool failed;
+		int rc;
+
+		snprintf(prov, sizeof(prov), "tallyunit%d", getpid());
+		mem_fail_at(n);
+		rc = probes_open(&t,
+				 &(struct prov_opts){ .sysfs = "test/sysfs/none", .conf = "/nonexistent/dcpc.conf" });
+		if (rc >= 0)
+			rc = probes_match(t, &(struct d_probedesc){ prov, "", "", "two-words" }, collect, &f, &e);
+		probes_close(t);
+		failed = mem_failed();
+		mem_fail_at(0);
+		assert_int_equal(mem_live(), 0);
+		/* A library that can't be read is passed over. */
+		if (rc < 0 ? !failed || (rc != -TALLY_ENOMEM && !*e.text) : rc != 1)
+			fail_msg("allocation %ld: %d: %s", n, rc, e.text);
+		if (!failed)
+			break;
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_underscores_are_a_dash_and_either_name_finds_it),
+		cmocka_unit_test(a_long_name_is_cut),
+		cmocka_unit_test(arguments_are_as_wide_as_the_note_says),
+		cmocka_unit_test(notes_of_one_name_are_one_probe),
+		cmocka_unit_test(what_no_note_has_is_refused_with_the_nearest),
+		cmocka_unit_test(probes_of_processes_are_only_without_on),
+		cmocka_unit_test(a_failing_allocation_leaves_nothing_behind),
+	};
+
+	return cmocka_run_group_tests_name("provider: usdt", tests, NULL, NULL);
+}
