@@ -1,6 +1,8 @@
 /* kunpeng_pmus_test.c: the machine as a platform: what is recorded through it is what crossed. */
 #include "machine/kunpeng_test_int.h"
 
+enum { BLOCK_BYTES = 64 << 10 }; /* what a device writes at once */
+
 static struct ptt_pmus platform(const char *load, uint64_t seed, struct kunpeng **k)
 {
 	struct ptt_pmus p = { 0 };
@@ -152,8 +154,13 @@ static void a_device_that_is_sent_elsewhere_writes_nothing(void **state)
 	const struct {
 		uint64_t base;
 		bool whole; /* not even the first block of records fits */
-	} rows[] = { { 0, true },   { begin - PTT_BUFFER_BYTES, true }, { end - 32, true }, { end - 100000, false },
-		     { end, true }, { end + (1ull << 40), true } };
+	} rows[] = { { 0, true },
+		     { begin - PTT_BUFFER_BYTES, true },
+		     { end - 32, true },
+		     { end - 100000, false },
+		     { end - BLOCK_BYTES, false },
+		     { end, true },
+		     { end + (1ull << 40), true } };
 	struct ptt_ask ev = ask(0x80015, 7, 1, 1);
 
 	(void)state;

@@ -456,6 +456,67 @@ static void every_failing_allocation_is_reported(void **state)
 	kunpeng_close(NULL);
 }
 
+static uint32_t posted(const struct core *c, uint32_t outbound, enum packet_use what)
+{
+	const struct queue *q = &c->path[outbound].q[QUEUE_P];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < q->n; i++)
+		n += q->p[(q->head + i) % QUEUE].what == what;
+	return n;
+}
+
+/* Whoever waits has to: one way or the other there is no room to go on. */
+static void nobody_waits_for_room_that_is_there(const struct core *c)
+{
+	for (uint32_t out = 0; out < 2; out++)
+		if (c->room[out].flows != 0 && c->path[out].q[QUEUE_P].n <= ROOM_WAKE)
+			assert_true(out == 1 && c->peer_writes >= ROOM);
+}
+
+/* Doorbells and interrupts are always taken; data waits for room, also while endpoints come and go. */
+static void posted_data_keeps_to_its_room_and_who_waits_for_it_is_woken(void **state)
+{
+	static const char *const who[] = { "01:00.0", "01:00.1", "04:00.0", "05:00.0",
+					   "06:00.0", "21:00.0", "22:00.0", "23:00.0" };
+	static const char *const loads[] = { "full", "contended" };
+	uint32_t most[2] = { 0 }, waited[2] = { 0 };
+	struct kunpeng *k = NULL;
+	uint64_t r = 1;
+
+	(void)state;
+	for (int run = 0; run < 200; run++) {
+		const char *leaves = who[chance(&r, COUNT(who))];
+
+		if (run % 50 == 0) {
+			kunpeng_close(k);
+			k = machine(loads[run / 50 % 2], (uint64_t)run / 50 + 1);
+		}
+		kunpeng_run(k, kunpeng_now(k) + chance(&r, 3000));
+		for (uint32_t i = 0; i < CORES; i++) {
+			const struct core *c = k->core[i];
+
+			for (uint32_t out = 0; out < 2; out++) {
+				uint32_t n = posted(c, out, USE_PLAIN);
+
+				assert_true(n <= ROOM);
+				most[out] = n > most[out] ? n : most[out];
+				waited[out] += c->room[out].flows != 0;
+			}
+			assert_true(c->peer_writes <= ROOM);
+			nobody_waits_for_room_that_is_there(c);
+		}
+		if (kunpeng_plug(k, leaves, false, NULL) < 0)
+			continue; /* the load has no such place */
+		for (uint32_t i = 0; i < CORES; i++)
+			nobody_waits_for_room_that_is_there(k->core[i]);
+		assert_int_equal(kunpeng_plug(k, leaves, true, NULL), 0);
+	}
+	kunpeng_close(k);
+	for (uint32_t out = 0; out < 2; out++)
+		assert_true(most[out] > ROOM_WAKE && waited[out] > 0);
+}
+
 /* Flows that wait for room; those of them that have nothing to issue go to sleep again. */
 static void who_was_woken_first_is_woken_last_the_next_time(void **state)
 {
@@ -490,6 +551,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_was_woken_first_is_woken_last_the_next_time),
+		cmocka_unit_test(posted_data_keeps_to_its_room_and_who_waits_for_it_is_woken),
 		cmocka_unit_test(loads_have_names_and_texts_of_their_own),
 		cmocka_unit_test(an_unknown_load_is_refused_with_what_there_is),
 		cmocka_unit_test(loads_of_drives_did_not_match_their_descriptions),

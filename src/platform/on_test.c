@@ -1,7 +1,12 @@
 /*
  * on_test.c: what --on takes.
  */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "hv/gpci_guest.h"
 #include "platform/fake_ptt_test.h"
+#include "platform/transport.h"
 
 static void platforms_are_named_with_their_keys(void **state)
 {
@@ -173,6 +178,59 @@ static void a_handle_that_failed_to_open_has_words(void **state)
 	tally_platform_close(NULL);
 }
 
+/* A reply to `entitled` of one partition, by hand. */
+static const uint8_t reply[32 + 48] = {
+	[3] = 0x20, [7] = 1, [0xb] = 1, [0x11] = 48, [0x12] = 6, [0x13] = 6, [0x27] = 2, [0x2f] = 100, [0x37] = 60
+};
+
+static void a_saved_reply_is_a_transport_and_a_file_that_is_none_is_refused(void **state)
+{
+	char path[] = "/tmp/tally-on.XXXXXX";
+	struct tally_platform_opts o = { .size = sizeof(o), .on = path };
+	struct hv_transport t = { 0 }, none = { 0 };
+	struct tally_platform *p = NULL;
+	struct gpci_table table;
+	struct err e = { 0 };
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, reply, sizeof(reply)), sizeof(reply));
+	close(fd);
+	assert_int_equal(tally_platform_open(&p, &o), 0);
+	assert_int_equal(p->on.row->is, PLAT_SAVED);
+	assert_null(p->on.row->ptt);
+	assert_int_equal(p->on.row->transport(p, &t, &e), 0);
+	assert_non_null(t.op);
+	assert_int_equal(gpci_read(&table, &t, gpci_request(0x20, 6, 6), 0, &e), 0);
+	assert_int_equal(table.n, 1);
+	assert_int_equal(table.v[0].id, 2);
+	gpci_table_free(&table);
+	transport_close(&t);
+
+	unlink(path);
+	assert_int_equal(p->on.row->transport(p, &none, &e), -TALLY_EIO);
+	assert_non_null(strstr(e.text, path));
+	assert_null(none.op);
+	tally_platform_close(p);
+	assert_int_equal(mem_live(), 0);
+}
+
+static void rows_end_and_each_has_something_to_read(void **state)
+{
+	uint32_t n = 0;
+
+	(void)state;
+	for (const struct plat_row *row; (row = plat_row(n)); n++) {
+		assert_true(row->ptt || row->transport);
+		assert_true(*row->name && *row->text);
+		assert_int_equal(row->is == PLAT_MODEL, row->keys != 0);
+		assert_int_equal(plat_key(row, 0) != NULL, row->keys != 0);
+	}
+	assert_int_equal(n, 8);
+	assert_null(plat_row(n + 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +239,8 @@ int main(void)
 		cmocka_unit_test(a_platform_that_is_not_there_is_refused_with_what_is_near),
 		cmocka_unit_test(profile_opensparc_behind_the_name_was_an_unknown_key),
 		cmocka_unit_test(a_handle_that_failed_to_open_has_words),
+		cmocka_unit_test(a_saved_reply_is_a_transport_and_a_file_that_is_none_is_refused),
+		cmocka_unit_test(rows_end_and_each_has_something_to_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
