@@ -101,11 +101,15 @@ static void every_page_fault_fires_once(void **state)
 	HM_NEED_RIGHTS();
 	fault_counter(&h);
 	k = opened(&h);
+	assert_int_equal(k_disable(k), 0); /* it is not enabled yet */
 	p = fresh_pages(k);
 	assert_int_equal(k_attach(k, 0, &page_faults, &e), 0);
 	assert_int_equal(firings(k, 1), 0); /* attached is not enabled */
 	assert_int_equal(k_enable(k, &e), 0);
+	assert_true(k->enabled);
 	touch(p);
+	assert_int_equal(k_disable(k), 0);
+	assert_false(k->enabled);
 	assert_int_equal(k_disable(k), 0);
 	touch(p);
 	assert_int_equal(firings(k, 0), PAGES);

@@ -6,12 +6,14 @@
 #include <stdint.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -907,6 +909,93 @@ static void a_line_without_end_is_bounded(void **state)
 	close(fd);
 }
 
+/* In name spaces of its own: /proc/modules has this text; 0: that is not possible here. */
+static uint64_t modules_hash(const char *text)
+{
+	int told[2], fd, status;
+	uint64_t hash = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe(told), 0);
+	pid = fork();
+	if (!pid) {
+		if (unshare(CLONE_NEWNS) < 0 || mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		    mount("tmpfs", "/proc", "tmpfs", 0, NULL) < 0)
+			_exit(1);
+		fd = open("/proc/modules", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+		if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+			_exit(1);
+		close(fd);
+		hash = k_modules_hash();
+		_exit(write(told[1], &hash, sizeof(hash)) != sizeof(hash));
+	}
+	close(told[1]);
+	if (read(told[0], &hash, sizeof(hash)) != sizeof(hash))
+		hash = 0;
+	close(told[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return hash;
+}
+
+/* Which modules are where is what counts; who uses them is not. */
+static void modules_are_others_when_their_names_or_places_are(void **state)
+{
+#define LOOP(users, at) "loop 40960 " users " - Live 0x" at "\n"
+#define DUMMY "dummy 16384 0 - Live 0xffffffffc0002000 (E)\n"
+	static const char *const same[] = { LOOP("0", "ffffffffc0001000") DUMMY, LOOP("3", "ffffffffc0001000") DUMMY };
+	static const char *const other[] = {
+		LOOP("0", "ffffffffc0001000"),
+		LOOP("0", "ffffffffc0003000") DUMMY,
+		DUMMY LOOP("0", "ffffffffc0001000"),
+		"loot 40960 0 - Live 0xffffffffc0001000\n" DUMMY,
+		LOOP("0", "ffffffffc0001000") "dummz 16384 0 - Live 0xffffffffc0002000 (E)\n",
+		LOOP("0", "ffffffffc0001000") "dummy 16384 0 - Live\n",
+	};
+#undef LOOP
+#undef DUMMY
+	uint64_t hash = modules_hash(same[0]);
+
+	(void)state;
+	if (hash == 0) {
+		print_message("# skipped: no name space of mounts can be made here\n");
+		skip();
+	}
+	assert_true(modules_hash(same[1]) == hash);
+	for (size_t i = 0; i < COUNT(other); i++)
+		for (size_t k = 0; k < i; k++)
+			assert_true(modules_hash(other[i]) != hash && modules_hash(other[i]) != modules_hash(other[k]));
+}
+
+static int lowest_free_descriptor(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	close(fd);
+	return fd;
+}
+
+static void asking_for_modules_leaves_nothing_open(void **state)
+{
+	const int free_fd = lowest_free_descriptor();
+	const long live = mem_live();
+	struct err e = { 0 };
+	int fd;
+
+	(void)state;
+	assert_true(k_modules_hash() == k_modules_hash());
+	assert_int_equal(lowest_free_descriptor(), free_fd);
+	assert_int_equal(mem_live(), live);
+	assert_int_equal(function_module_types("no such module"), -1);
+	assert_int_equal(function_module_types(""), -1);
+	assert_int_equal(lowest_free_descriptor(), free_fd);
+	fd = function_module_types("vmlinux");
+	if (fd >= 0)
+		close(fd);
+	else if (geteuid() == 0 && access("/sys/kernel/btf/vmlinux", F_OK) == 0 && k_may_run(false, &e) == 0)
+		fail_msg("this kernel's types are not found by their name");
+	assert_int_equal(lowest_free_descriptor(), free_fd);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -937,6 +1026,8 @@ int main(void)
 		cmocka_unit_test(kallsyms_lines_are_symbols_and_broken_ones_are_passed_over),
 		cmocka_unit_test(hidden_addresses_are_a_refusal),
 		cmocka_unit_test(a_line_without_end_is_bounded),
+		cmocka_unit_test(modules_are_others_when_their_names_or_places_are),
+		cmocka_unit_test(asking_for_modules_leaves_nothing_open),
 	};
 
 	return cmocka_run_group_tests_name("kernel: task", tests, NULL, NULL);

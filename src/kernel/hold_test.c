@@ -1,0 +1,80 @@
+/* hold_test.c: what is left of a run that can't hold processes. */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "kernel/handmade_int.h"
+
+/* From now on this process gets no memory that it could share with a child. */
+static bool memory_to_share_is_denied(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mmap, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[3])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MAP_SHARED | MAP_ANONYMOUS, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOMEM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = { .len = COUNT(code), .filter = code };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+static int hold_without_memory(void)
+{
+	const struct k_places places = { .pid = (uint32_t)getpid() };
+	struct handmade h;
+	struct err e = { 0 };
+	struct k_run *k = NULL;
+
+	hm_init(&h);
+	HM_PROG(&h, IMG_TEST, HM_RETURN);
+	if (k_open(&k, &h.img, NULL, &e) < 0 || !memory_to_share_is_denied())
+		return 1;
+	if (k_hold_at(k, (uint32_t)getpid(), &places, &e) != -TALLY_ENOMEM || e.code != TALLY_ENOMEM)
+		return 2;
+	k_disable(k);
+	k_close(k);
+	return 0;
+}
+
+static void without_memory_to_share_nobody_is_held_and_the_run_closes(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	pid = fork();
+	if (!pid)
+		_exit(hold_without_memory());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 1) {
+		print_message("# skipped: no filter of system calls may be set here\n");
+		skip();
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_memory_to_share_nobody_is_held_and_the_run_closes),
+	};
+
+	return cmocka_run_group_tests_name("kernel: hold", tests, NULL, NULL);
+}
