@@ -70,14 +70,15 @@ static bool debugfile_has_build_id(int fd, const struct object *o)
 static bool debugfile_has_checksum(int fd, uint64_t size, uint32_t want)
 {
 	uint8_t *buf = size <= CHECKSUM_FILE_MOST ? mem_alloc(READ_BYTES) : NULL;
-	uLong sum = crc32(0, NULL, 0);
+	/* zlib's crc32() by the name that zlib alone has: a libelf.a may have a crc32() too, and a static program both. */
+	uLong sum = crc32_z(0, NULL, 0);
 	off_t at = 0;
 	ssize_t n;
 
 	if (!buf)
 		return false;
 	while ((uint64_t)at <= CHECKSUM_FILE_MOST && (n = pread(fd, buf, READ_BYTES, at)) > 0) {
-		sum = crc32(sum, buf, (uInt)n);
+		sum = crc32_z(sum, buf, (size_t)n);
 		at += n;
 	}
 	mem_free(buf);
