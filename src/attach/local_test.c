@@ -1,4 +1,5 @@
 /* local_test.c: the conversation of the local protocol. */
+#include "base/range.h"
 #include "attach/local_toy_test_int.h"
 
 /* ---- the conversation --------------------------------------------------------------------------------- */
@@ -229,13 +230,13 @@ static void a_client_that_does_not_read_is_not_read(void **state)
 	while (feed(p, s.p, s.n, s.n) == s.n && asked < 1000000)
 		for (uint8_t *at = s.p; at < s.p + s.n; at += sizeof(h), asked++)
 			memcpy(at + offsetof(struct local_head, id), &asked, sizeof(asked));
-	assert_in_range(asked, 3000, 50000);
+	assert_uint_in_range(asked, 3000, 50000);
 	assert_int_equal(mem_live(), live);
 	while (answer(p, &h, text, sizeof(text))) {
 		assert_int_equal(h.id, answered++);
 		local_peer_came(p, 0);
 	}
-	assert_in_range(answered, 8000, asked);
+	assert_uint_in_range(answered, 8000, asked);
 	local_peer_close(p);
 }
 

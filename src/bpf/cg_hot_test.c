@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/range.h"
 #include "bpf/bpf.h"
 #include "bpf/insn.h"
 
@@ -179,9 +180,9 @@ static void a_string_is_padded_with_zeros_where_somebody_looks_at_them(void **st
 	const uint32_t record = words_zeroed(":::entry { trace(1); }"), whole = (256 + 8) / 8, few = 8;
 
 	(void)state;
-	assert_in_range(words_zeroed(":::entry { trace(strlen(copyinstr(arg0))); }"), record, record + few);
-	assert_in_range(words_zeroed(":::entry /copyinstr(arg0) == \"/etc/passwd\"/ { trace(1); }"), record,
-			record + few);
+	assert_uint_in_range(words_zeroed(":::entry { trace(strlen(copyinstr(arg0))); }"), record, record + few);
+	assert_uint_in_range(words_zeroed(":::entry /copyinstr(arg0) == \"/etc/passwd\"/ { trace(1); }"), record,
+			     record + few);
 	assert_true(words_zeroed(":::entry { trace(copyinstr(arg0)); }") >= whole);
 	assert_true(words_zeroed(":::entry { @[copyinstr(arg0)] = count(); }") >= whole);
 	assert_true(words_zeroed(":::entry { this->s = copyinstr(arg0); }") >= whole);

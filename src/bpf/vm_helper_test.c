@@ -1,6 +1,7 @@
 /*
  * vm_helper_test.c: what programs ask the vm for: maps, memory, who and when, stacks, rings.
  */
+#include "base/range.h"
 #include "bpf/vm_int.h"
 #include "bpf/vm_test_int.h"
 
@@ -365,7 +366,7 @@ static void equal_stacks_have_one_id(void **state)
 	f.cpu.kstack = frames;
 	f.cpu.nkstack = 3;
 	int id = vm_run(f.vm, 0, &f.cpu, 1000, &f.e);
-	assert_in_range(id, 0, 3);
+	assert_uint_in_range(id, 0, 3);
 	struct maps m = vm_maps(f.vm);
 	uint32_t key = (uint32_t)id;
 	assert_int_equal(m.ops->lookup(m.maps, STACKS, &key, value), 0);
@@ -390,7 +391,7 @@ static void different_stacks_may_collide(void **state)
 		kept += id < 4;
 	}
 	assert_int_equal(collisions + kept, 19);
-	assert_in_range(kept, 1, 4);
+	assert_uint_in_range(kept, 1, 4);
 	vm_close(f.vm);
 	assert_int_equal(RUN(STACKID(0), I_NEG(R0), I_EXIT()), BPF_EFAULT);
 	assert_int_equal(RUN(STACKID(1 << 12), I_NEG(R0), I_EXIT()), BPF_EINVAL);

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "base/range.h"
 #include "bpf/vm_test_int.h"
 #include "bpf/vm_int.h"
 
@@ -593,7 +594,7 @@ static void random_programs_stay_in_their_memory(void **state)
 		start(&f, ins, COUNT(ins));
 		ended += run(&f) >= 0;
 	}
-	assert_in_range(ended, 1, 2999);
+	assert_uint_in_range(ended, 1, 2999);
 }
 
 int main(void)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/range.h"
 #include "base/base.h"
 #include "facts/syscall.h"
 
@@ -33,7 +34,7 @@ static void rows_are_sorted_and_numbers_are_unique(void **state)
 		for (uint32_t i = 0; (r = syscall_at(i)) != NULL; i++) {
 			if (r->number[abi] == SYSCALL_NONE)
 				continue;
-			assert_in_range(r->number[abi], 0, SYSCALL_NUMBERS - 1);
+			assert_uint_in_range(r->number[abi], 0, SYSCALL_NUMBERS - 1);
 			if (seen[r->number[abi]])
 				fail_msg("%s: number %d is there twice", r->name, r->number[abi]);
 			seen[r->number[abi]] = true;

@@ -1,4 +1,5 @@
 /* kunpeng_test.c: who sits where, time, hotplug, and that the same calls give the same bytes. */
+#include "base/range.h"
 #include "machine/kunpeng_test_int.h"
 
 static void loads_have_names_and_texts_of_their_own(void **state)
@@ -69,7 +70,7 @@ static void loads_of_drives_did_not_match_their_descriptions(void **state)
 
 	(void)state;
 	/* "each drive reads and writes about 200 times a millisecond": two drives, 10 ms, an interrupt each time */
-	assert_in_range(t.msis, 2 * 10 * 180, 2 * 10 * 240);
+	assert_uint_in_range(t.msis, 2 * 10 * 180, 2 * 10 * 240);
 	assert_true(used(&t, false) < 60 && used(&t, true) < 60); /* "neither direction is full" */
 	t = truth_after("storage", 0, 1000000);
 	/* "drives write at full speed (completions outbound) against a stream of the host's own writes" */
@@ -88,16 +89,16 @@ static void loads_of_drives_did_not_match_their_descriptions(void **state)
 	t = truth_after("mixed", 0, 50000000);
 	u = truth_after("mixed", 1, 50000000);
 	/* "about a million TLPs a second" */
-	assert_in_range((all_tlps(&t, false) + all_tlps(&t, true) + all_tlps(&u, false) + all_tlps(&u, true)) * 20,
-			800000, 1250000);
+	assert_uint_in_range((all_tlps(&t, false) + all_tlps(&t, true) + all_tlps(&u, false) + all_tlps(&u, true)) * 20,
+			     800000, 1250000);
 	u = truth_after("faulty", 0, 50000000);
 	/* "as mixed but denser, and of a million requests 2000 fail or are never answered" */
 	assert_true(all_tlps(&u, true) > 2 * all_tlps(&t, true));
-	assert_in_range((u.failed + u.abandoned) * 1000000 / u.requests, 1500, 2500);
+	assert_uint_in_range((u.failed + u.abandoned) * 1000000 / u.requests, 1500, 2500);
 	t = truth_after("idle", 0, 20000000); /* "a register is read now and then" */
 	assert_int_equal(t.tlps[1][PTT_CLASS_NP], all_tlps(&t, true));
 	assert_int_equal(t.tlps[0][PTT_CLASS_CPL_A], all_tlps(&t, false));
-	assert_in_range(t.ns / all_tlps(&t, true), 20000, 200000);
+	assert_uint_in_range(t.ns / all_tlps(&t, true), 20000, 200000);
 }
 
 /* Pieces of a packet lie one behind the other; an entry of a queue has 16 bytes, an interrupt 4. */

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/range.h"
 #include "machine/model.h"
 
 static void what_a_model_tells_as_now_is_what_has_passed(void **state)
@@ -23,7 +24,7 @@ static void what_a_model_tells_as_now_is_what_has_passed(void **state)
 			model_advance(m, 1234567);
 			passed += 1234567;
 			uint64_t now = model_now(m);
-			assert_in_range(now, last, passed);
+			assert_uint_in_range(now, last, passed);
 			assert_true(passed - now < 10000000); /* POWER stands at the end of a whole window of 10 ms */
 			last = now;
 		}

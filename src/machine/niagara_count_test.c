@@ -2,6 +2,7 @@
  * niagara_count_test.c: what registers show: widths, wraps, OV and HOLDOV, levels, selections, hubs port by port, and
  * which events are modelled.
  */
+#include "base/range.h"
 #include "hv/sun4v_guest.h"
 #include "machine/niagara_int.h"
 #include "machine/niagara_test_int.h"
@@ -469,11 +470,11 @@ static void ewouldblock_never_came_however_busy_a_hub_was(void **state)
 		assert_int_equal(reach(7, 3, i & 1), HV_EOK); /* a memory controller has no such path */
 		while (reach(i % 256, 18 + i % 4 * 18, false) == HV_EWOULDBLOCK)
 			refused++;
-		assert_in_range(refused, 0, 4); /* who tries again gets it, though the load stands still */
+		assert_uint_in_range(refused, 0, 4); /* who tries again gets it, though the load stands still */
 		met += refused > 0;
 		looked++;
 	}
-	assert_in_range(met, looked / 40, looked / 8);
+	assert_uint_in_range(met, looked / 40, looked / 8);
 	rig_close(&r);
 }
 

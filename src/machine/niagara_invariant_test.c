@@ -2,6 +2,7 @@
  * niagara_invariant_test.c: what must hold whatever the load: invariants between counters, between counters and the
  * truth, and in the caches themselves, over more than a thousand random loads on all machines.
  */
+#include "base/range.h"
 #include "machine/niagara_int.h"
 #include "machine/niagara_test_int.h"
 
@@ -179,7 +180,7 @@ static void check_nodes(const struct niagara_truth *t)
 		     t->transactions + t->served[1] + t->served[2] + t->upgrades + counts_sum(t->plane, 4), 0);
 		return;
 	}
-	assert_in_range(t->transactions, asked, asked + t->writebacks);
+	assert_uint_in_range(t->transactions, asked, asked + t->writebacks);
 	if (r.kind->zambezis)
 		SAME(PLANES_ARE_TRANSACTIONS, counts_sum(t->plane, 4), t->transactions);
 	else
@@ -942,14 +943,14 @@ static void loads_touched_other_memory_than_their_descriptions_say(void **state)
 	t = touched_by(7, 5u << 20, 3);
 	assert_int_equal(t.end - t.least, 32 * MB);
 	assert_int_equal(t.lines, 32 * MB / 64);
-	assert_in_range(t.refs[NIAGARA_LOAD] - t.refs[NIAGARA_STORE] + 1, 0, 2);
+	assert_uint_in_range(t.refs[NIAGARA_LOAD] - t.refs[NIAGARA_STORE] + 1, 0, 2);
 	rig_close(&r);
 	open_named("batoka", "random"); /* "reads (3 of 4) and writes at random, in the same 64 MB of each node" */
 	for (uint64_t node = 0; node < 4; node++) {
 		t = touched_by(0, 1u << 20, node);
 		assert_true(t.end - t.least <= 64 * MB && t.end - t.least > 63 * MB);
 		assert_true(t.lines > 180000); /* of a million, by 210,000 references */
-		assert_in_range(t.refs[NIAGARA_LOAD] * 1000 / t.refs[NIAGARA_STORE], 2950, 3050);
+		assert_uint_in_range(t.refs[NIAGARA_LOAD] * 1000 / t.refs[NIAGARA_STORE], 2950, 3050);
 	}
 	rig_close(&r);
 	open_named("niagara", "chase"); /* "follows pointers through the same 32 MB of its node": all lines in turn */

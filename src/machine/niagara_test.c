@@ -2,6 +2,7 @@
  * niagara_test.c: the model against its geometry: what fits and what does not, who serves a miss, what it costs, what a
  * counter shows.
  */
+#include "base/range.h"
 #include "machine/niagara_int.h"
 #include "machine/niagara_test_int.h"
 
@@ -371,7 +372,7 @@ static void hits_are_counted_as_the_genuine_hypervisor_counted_them(void **state
 		kernel_ref(steps[i].kind, steps[i].context, steps[i].va); /* in the TLB now */
 		assert_int_equal(slot(0, steps[i].side, steps[i].context, steps[i].size), was + 1);
 		then = ticks(0, steps[i].side, steps[i].context, steps[i].size) - then;
-		assert_in_range(then, 5, 7);
+		assert_uint_in_range(then, 5, 7);
 	}
 	rig_close(&r);
 }
@@ -390,12 +391,12 @@ static void loops_over_pages_hit_as_often_as_on_the_genuine_one(void **state)
 	for (uint32_t i = 0; i < 320; i++)
 		kernel_ref(NIAGARA_LOAD, 0, 0x40000000 + i % 32 * 8192);
 	assert_int_equal(slot(0, true, false, MMUSTAT_8K), 29);
-	assert_in_range(ticks(0, true, false, MMUSTAT_8K), 29 * 5, 29 * 7);
+	assert_uint_in_range(ticks(0, true, false, MMUSTAT_8K), 29 * 5, 29 * 7);
 	memset(r.ram, 0, sizeof(r.ram));
 	for (uint32_t i = 0; i < 1000; i++)
 		kernel_ref(NIAGARA_LOAD, 0, 0x40000000 + i % 100 * 8192);
 	assert_int_equal(slot(0, true, false, MMUSTAT_8K), 968);
-	assert_in_range(ticks(0, true, false, MMUSTAT_8K), 968 * 5, 968 * 7);
+	assert_uint_in_range(ticks(0, true, false, MMUSTAT_8K), 968 * 5, 968 * 7);
 	rig_close(&r);
 }
 
@@ -561,7 +562,7 @@ static void a_dirty_line_that_goes_is_written_back_to_its_home(void **state)
 	rig_open(&r, "batoka", 4, (struct niagara_opts){ 0 });
 	for (uint64_t i = 0; i < 40; i++)
 		ref(&r, NIAGARA_STORE, 0, PAGES(256M) | 3 * GB | i * MB); /* one set: 16 stay */
-	assert_in_range(truth(&r)->writebacks, 24, 26);
+	assert_uint_in_range(truth(&r)->writebacks, 24, 26);
 	assert_int_equal(truth(&r)->mcu_writes[3][0], truth(&r)->writebacks);
 	rig_close(&r);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/range.h"
 #include "ptt/gen.h"
 #include "ptt/stats_record.h"
 
@@ -427,7 +428,7 @@ static void a_planted_change_of_one_requester_of_twenty_comes_first_with_its_siz
 			print_message("latency x%g, rate x%g, %u requests%s: %u of %u\n", planted[i].whole,
 				      planted[i].rate, planted[i].requests, planted[i].shared ? ", shared link" : "",
 				      n - missed, n);
-		assert_in_range(missed, 0, n > 1 ? (n + 19) / 20 : 0);
+		assert_uint_in_range(missed, 0, n > 1 ? (n + 19) / 20 : 0);
 	}
 }
 
@@ -647,7 +648,7 @@ static void traces_of_one_load_have_no_finding(void **state)
 		wrong += f.findings > 0;
 		mem_free(f.v);
 	}
-	assert_in_range(wrong, 0, seeds < 30 ? 1 : seeds / 30);
+	assert_uint_in_range(wrong, 0, seeds < 30 ? 1 : seeds / 30);
 }
 
 /* One event against none may be chance: it stands behind all that may not. */

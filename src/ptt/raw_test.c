@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "base/range.h"
 #include "ptt/pdata_test_int.h"
 
 #define N 40u /* records of a commit */
@@ -315,8 +316,8 @@ static void bytes_cut_out_of_4dw_are_told_with_their_size_and_cost_the_records_t
 			if (g.data[0].n < (2 * RECORDS - lost) * 16)
 				fail_msg("%zu bytes: %zu of %d", k, g.data[0].n / 16, 2 * RECORDS);
 			if (k % 16 != 0) /* the place, to a few records */
-				assert_in_range(g.gap[0].behind / 16, which * RECORDS + AT - 2,
-						which * RECORDS + AT + 2);
+				assert_uint_in_range(g.gap[0].behind / 16, which * RECORDS + AT - 2,
+						     which * RECORDS + AT + 2);
 			assert_memory_equal(g.data[0].p, p, (AT - 2) * 16);
 			assert_memory_equal(g.data[0].p + g.data[0].n - 1000 * 16, p + (RECORDS - 1000) * 16,
 					    1000 * 16);
@@ -502,7 +503,7 @@ static void records_of_4dw_off_their_grid_were_read_from_the_wrong_byte_on(void 
 			g = file_read(&f, true);
 			assert_int_equal(g.ngaps, 1);
 			assert_int_equal(g.gap[0].gap.why, PTT_GAP_DAMAGE);
-			assert_in_range(g.gap[0].behind / 16, at ? at - 4 : 0, at ? at + 4 : 0);
+			assert_uint_in_range(g.gap[0].behind / 16, at ? at - 4 : 0, at ? at + 4 : 0);
 			assert_memory_equal(g.data[0].p + g.data[0].n - 3000 * 16, all + (RECORDS - 3000) * 16,
 					    3000 * 16);
 			got_free(&g);

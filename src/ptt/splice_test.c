@@ -1,4 +1,5 @@
 /* splice_test.c: whole records that were cut out of AUX data: the place is found, and where none were, none is. */
+#include "base/range.h"
 #include "ptt/gen.h"
 #include "ptt/pdata_test_int.h"
 
@@ -63,7 +64,7 @@ static void whole_records_cut_out_of_the_middle_were_told_at_the_front_and_match
 					fail_msg("seed %lu, %u DWs, %u: why %u", (unsigned long)seed, o.format,
 						 places[k], g.gap[0].gap.why);
 				assert_int_equal(g.gap[0].gap.bytes, CUT * record);
-				assert_in_range(g.gap[0].behind / record, places[k] - 64, places[k] + 64);
+				assert_uint_in_range(g.gap[0].behind / record, places[k] - 64, places[k] + 64);
 				if (f)
 					assert_int_equal(g.gap[0].behind / record, places[k]);
 				buf_free(&b);
@@ -144,8 +145,8 @@ static void bytes_cut_out_of_4dw_left_records_off_the_grid_that_were_told_as_oth
 				fail_msg("seed %lu: %zu bytes cut, %zu records behind them: %u gaps, %lu stray bytes",
 					 (unsigned long)seed, cut, tail, g.ngaps, (unsigned long)g.lost.stray_bytes);
 			assert_int_equal(g.gap[0].gap.why, PTT_GAP_DAMAGE);
-			assert_in_range(g.gap[0].behind / 16, front - 1, front + 6);
-			assert_in_range(g.bytes[0] / 16, front + tail - 1, front + tail + 1);
+			assert_uint_in_range(g.gap[0].behind / 16, front - 1, front + 6);
+			assert_uint_in_range(g.bytes[0] / 16, front + tail - 1, front + tail + 1);
 		}
 }
 
@@ -166,8 +167,8 @@ static void two_cuts_that_make_whole_records_left_the_records_between_them_off_t
 
 		mem_free(p);
 		assert_int_equal(g.ngaps, 2);
-		assert_in_range(g.gap[0].behind / 16, FRONT - 1, FRONT + 6);
-		assert_in_range(g.gap[1].behind / 16, FRONT + apart - 6, FRONT + apart + 6);
+		assert_uint_in_range(g.gap[0].behind / 16, FRONT - 1, FRONT + 6);
+		assert_uint_in_range(g.gap[1].behind / 16, FRONT + apart - 6, FRONT + apart + 6);
 	}
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/range.h"
 #include "ptt/gen.h"
 #include "ptt/handmade_int.h"
 #include "ptt/rule.h"
@@ -207,10 +208,10 @@ static void pieces_given_in_each_others_place_left_false_latencies(void **state)
 			trace_swap(&t);
 			const struct told told = trace_report(&t, 1, 0, 0, &nbreaks);
 			bounds += !is_told(&t, &told);
-			assert_in_range(told.gaps, 2, BREAKS_MOST);
+			assert_uint_in_range(told.gaps, 2, BREAKS_MOST);
 			mem_free(t.p);
 		}
-	assert_in_range(bounds, 0, 6);
+	assert_uint_in_range(bounds, 0, 6);
 }
 
 /* The offset of the next piece says how many are missing, but not that they are missing before. */
@@ -230,7 +231,7 @@ static void a_cut_in_one_of_several_pieces_was_told_at_the_next_offset_alone(voi
 			bounds += !is_told(&t, &told);
 			mem_free(t.p);
 		}
-	assert_in_range(bounds, 0, 6);
+	assert_uint_in_range(bounds, 0, 6);
 }
 
 /* Errors of devices stay errors: they are scattered. */
@@ -269,12 +270,12 @@ static void a_break_is_where_the_records_are_missing(void **state)
 		trace_cut(&t, at, 1000);
 		(void)trace_count(&t, 1, NULL, 0, breaks, &n, 0, 0);
 		assert_int_equal(n, 1);
-		assert_in_range(breaks[0].from, 4096 + (at - 100) * t.record, 4096 + at * t.record);
-		assert_in_range(breaks[0].to, 4096 + at * t.record, 4096 + (at + 100) * t.record);
+		assert_uint_in_range(breaks[0].from, 4096 + (at - 100) * t.record, 4096 + at * t.record);
+		assert_uint_in_range(breaks[0].to, 4096 + at * t.record, 4096 + (at + 100) * t.record);
 		const struct told told = trace_count(&t, 1, breaks, n, NULL, NULL, 0, 0);
 		assert_int_equal(told.gaps, 1);
-		assert_in_range(told.cut, 1, 64);
-		assert_in_range(told.after_gap, 1, 64);
+		assert_uint_in_range(told.cut, 1, 64);
+		assert_uint_in_range(told.after_gap, 1, 64);
 		mem_free(t.p);
 	}
 }
@@ -424,7 +425,7 @@ static void a_cut_whose_completions_all_met_open_requests_was_not_found(void **s
 		assert_int_equal(nbreaks, 1);
 		assert_int_equal(told.gaps, 1);
 		assert_int_equal(told.unexpected + told.reused, 0);
-		assert_in_range(told.most, 1, 60 * TAGS);
+		assert_uint_in_range(told.most, 1, 60 * TAGS);
 		mem_free(t.p);
 	}
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/range.h"
 #include "ptt/gen.h"
 #include "ptt/handmade_int.h"
 #include "ptt/stats.h"
@@ -858,7 +859,7 @@ static void frequent_pages_survive_a_flood(void **state)
 	assert_true(r->pages_error < 200000 / (PTT_STATS_PAGES / 16));
 	for (uint32_t i = 0; i < 10; i++) {
 		assert_int_equal(r->page[i].requester, 2);
-		assert_in_range(r->page[i].tlps, 10000 - r->pages_error, 10000);
+		assert_uint_in_range(r->page[i].tlps, 10000 - r->pages_error, 10000);
 	}
 	assert_true(says(r, PTT_NOTE_PAGES_CUT));
 	for (uint32_t i = 0; i < r->nnotes; i++) /* there were no targets to be too low */
