@@ -7,9 +7,17 @@
 #include <string.h>
 #include <cmocka.h>
 
+/* The second name fills its array: no NUL is behind it. */
 static struct img_map maps[] = {
 	{ IMG_ARRAY, IMG_GLOBALS, 0, "globals", 4, 64, 1, NULL },
-	{ IMG_HASH, IMG_VAR, 0, "sixteen_letters_", 8, 8, 1, NULL },
+	{ IMG_HASH,
+	  IMG_VAR,
+	  0,
+	  { 's', 'i', 'x', 't', 'e', 'e', 'n', '_', 'l', 'e', 't', 't', 'e', 'r', 's', '_' },
+	  8,
+	  8,
+	  1,
+	  NULL },
 };
 
 /* The text of the first of n instructions, without number and newline. */

@@ -11,13 +11,13 @@
 enum { CTL, GLOBALS, PERCPU, RINGS, HASH, AGG, STACKS, NMAPS };
 
 static const struct img_map test_maps[NMAPS] = {
-	[CTL] = { IMG_ARRAY, IMG_CTL, 0, "ctl", 4, sizeof(struct img_ctl), 1 },
-	[GLOBALS] = { IMG_ARRAY, IMG_GLOBALS, 0, "globals", 4, 64, 1 },
-	[PERCPU] = { IMG_PERCPU_ARRAY, IMG_SCRATCH, 0, "scratch", 4, 32, 2 },
-	[RINGS] = { IMG_RINGS, IMG_RING, 0, "rings", 4, 4, 256 },
-	[HASH] = { IMG_HASH, IMG_VAR, 0, "var0", 8, 12, 3 },
-	[AGG] = { IMG_PERCPU_HASH, IMG_AGG, 0, "agg0", 16, 8, 4 },
-	[STACKS] = { IMG_STACK_TRACE, IMG_STACKS, 0, "stacks", 4, 32, 4 },
+	[CTL] = { IMG_ARRAY, IMG_CTL, 0, "ctl", 4, sizeof(struct img_ctl), 1, NULL },
+	[GLOBALS] = { IMG_ARRAY, IMG_GLOBALS, 0, "globals", 4, 64, 1, NULL },
+	[PERCPU] = { IMG_PERCPU_ARRAY, IMG_SCRATCH, 0, "scratch", 4, 32, 2, NULL },
+	[RINGS] = { IMG_RINGS, IMG_RING, 0, "rings", 4, 4, 256, NULL },
+	[HASH] = { IMG_HASH, IMG_VAR, 0, "var0", 8, 12, 3, NULL },
+	[AGG] = { IMG_PERCPU_HASH, IMG_AGG, 0, "agg0", 16, 8, 4, NULL },
+	[STACKS] = { IMG_STACK_TRACE, IMG_STACKS, 0, "stacks", 4, 32, 4, NULL },
 };
 
 static const uint8_t test_globals[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
