@@ -167,3 +167,19 @@ ROWS
   [ "$status" -eq 1 ]
   [[ $output != *"did you mean"* ]]
 }
+
+@test "in a pid namespace ppid and progenyof() have the ids of the namespace" {
+  unshare --pid --fork --mount-proc true 2>/dev/null || skip "no pid namespace can be made"
+  cat >"$BATS_TEST_TMPDIR/ids.d" <<'D'
+BEGIN { printf("%d %d %d %d%d%d%d%d\n", pid, ppid, ppid == $ppid, progenyof($pid), progenyof($ppid), progenyof(1), progenyof(0), progenyof(2147483647)); }
+proc:::exit /progenyof($target) && pid != $target/ { child += ppid == $target; children++; }
+END { printf("%d %d\n", children, child); }
+D
+  # The process of the namespace, and the shell's child.
+  run unshare --pid --fork --mount-proc "$TALLY" trace -q -c 'sh -c "sh -c : & wait; :"' -s "$BATS_TEST_TMPDIR/ids.d"
+  said 0 "1 0 1 11110
+1 1"
+  run unshare --pid --fork --mount-proc sh -c '"$1" trace -q -c "sh -c \"sh -c : & wait; :\"" -s "$2"; exit $?' sh "$TALLY" "$BATS_TEST_TMPDIR/ids.d"
+  said 0 "2 1 1 11110
+1 1"
+}

@@ -303,6 +303,39 @@ static void pid_or_tid_of_subject(struct cg *g, bool tid)
 	cg_struct_field(g, "pid", "numbers", 4);
 }
 
+/* R0 = the process id of the task whose address R0 is, as the tracer's pid namespace counts it; 0: it is in another one.
+ * A process has an id in each namespace around its own, too: of those nothing is known here. */
+static void pid_of_task(struct cg *g)
+{
+	uint32_t same = cg_label(g), done = cg_label(g);
+
+	if (!g->o->pid_ns) {
+		task_field(g, "tgid", 4);
+		return;
+	}
+	task_field(g, "group_leader", 8);
+	task_field(g, "thread_pid", 8);
+	cg_ins(g, I_STORE(DW, R10, FP_TMP + 8, R0));
+	cg_struct_field(g, "pid", "level", 4);
+	cg_ins(g, I_ALU_IMM(LSH, R0, 4)); /* struct upid: nr, and the namespace's address */
+	cg_ins(g, I_LOAD(DW, R1, R10, FP_TMP + 8));
+	cg_ins(g, I_ALU_REG(ADD, R0, R1));
+	cg_struct_named(g, "pid", "numbers");
+	cg_ins(g, I_ALU_IMM(ADD, R0, 0));
+	cg_ins(g, I_STORE(DW, R10, FP_TMP + 8, R0));
+	cg_struct_field(g, "upid", "ns", 8);
+	cg_struct_field(g, "pid_namespace", "ns.inum", 4);
+	cg_map_value(g, R1, cg_map_index(g, IMG_CTL, 0), offsetof(struct img_ctl, pidns_ino));
+	cg_ins(g, I_LOAD(DW, R1, R1, 0));
+	cg_jcc(g, I_JMP_REG(JEQ, R0, R1, 0), same);
+	cg_imm(g, R0, 0);
+	cg_jmp(g, done);
+	cg_put(g, same);
+	cg_ins(g, I_LOAD(DW, R0, R10, FP_TMP + 8));
+	cg_struct_field(g, "upid", "nr", 4);
+	cg_put(g, done);
+}
+
 /* R0 = process (tgid) or thread id, as the tracer's pid namespace counts them. */
 static void pid_or_tid(struct cg *g, bool tid)
 {
@@ -421,7 +454,7 @@ static void bi_ppid(struct cg *g)
 {
 	cg_task(g);
 	task_field(g, "real_parent", 8);
-	task_field(g, "tgid", 4);
+	pid_of_task(g);
 }
 
 static void bi_uid_or_gid(struct cg *g, bool gid)
@@ -455,12 +488,18 @@ void cg_progeny(struct cg *g, uint8_t pid)
 	cg_task(g);
 	for (uint32_t k = 0; k < ANCESTORS_MOST; k++) {
 		cg_ins(g, I_STORE(DW, R10, FP_TMP + 24, R0));
-		task_field(g, "tgid", 4);
+		pid_of_task(g);
 		cg_ins(g, I_LOAD(DW, R1, R10, FP_TMP + 16));
 		cg_jcc(g, I_JMP_REG(JEQ, R0, R1, 0), yes);
-		cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), no);
+		if (!g->o->pid_ns) /* there, 0 may be a process of another namespace */
+			cg_jcc(g, I_JMP_IMM(JEQ, R0, 0, 0), no);
 		cg_ins(g, I_LOAD(DW, R0, R10, FP_TMP + 24));
 		task_field(g, "real_parent", 8);
+		if (g->o->pid_ns) {
+			/* the first task is its own parent */
+			cg_ins(g, I_LOAD(DW, R1, R10, FP_TMP + 24));
+			cg_jcc(g, I_JMP_REG(JEQ, R0, R1, 0), no);
+		}
 	}
 	cg_put(g, no);
 	cg_imm(g, R0, 0);

@@ -576,8 +576,7 @@ int compile_image(struct tally_trace *t)
 	if (o.follow_forks && o.pid_ns)
 		return trace_fail(
 			t, TALLY_ENOTSUP,
-			"-x followforks: this is a pid namespace, in which a process can't be told by its ancestors' "
-			"ids: run tally on the host");
+			"-x followforks: this is a pid namespace, in which forks are not followed: run tally on the host");
 	if ((rc = unwind_choose(t, &o)) < 0)
 		return rc;
 	ring_sizes(t, &o);
