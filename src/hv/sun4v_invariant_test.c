@@ -50,6 +50,8 @@ struct world {
 	uint64_t tsb_missed;
 	struct moved moved[4];
 	uint32_t moment;
+	uint8_t kept[2][MMUSTAT_BYTES]; /* what a machine that keeps its statistics itself has of its strands */
+	uint32_t reads, read_fails_at;
 };
 static struct world w;
 
@@ -164,7 +166,9 @@ static void niagara_moves(struct world *x)
 		} else if (m->word >= MMUSTAT_BYTES) {
 			misses_add(x, m->strand, m->word, more);
 		} else {
-			uint8_t *word = (uint8_t *)x->r.memory + m->strand * MMUSTAT_BYTES + m->word;
+			uint8_t *of = x->ops.mmustat ? x->kept[m->strand] :
+						       (uint8_t *)x->r.memory + m->strand * MMUSTAT_BYTES,
+				*word = of + m->word;
 
 			be64_put(word, be64_get(word) + more);
 		}
@@ -266,6 +270,16 @@ static int world_pass(void *arg, uint64_t ns)
 static uint64_t world_tsb_missed(void *arg)
 {
 	return ((struct world *)arg)->tsb_missed;
+}
+
+static int world_mmustat(void *arg, uint32_t strand, uint8_t to[MMUSTAT_BYTES], struct err *e)
+{
+	struct world *x = arg;
+
+	if (++x->reads == x->read_fails_at)
+		return err_set(e, (enum tally_err)x->fails, "strand %u says no", strand);
+	memcpy(to, x->kept[strand], MMUSTAT_BYTES);
+	return 0;
 }
 
 static void world_open(const char *machine, uint32_t sockets, struct sun4v_rights rights)
@@ -600,6 +614,40 @@ static void a_counter_that_may_not_be_had_is_no_error(void **state)
 	}
 }
 
+static void a_machine_of_two_nodes_has_requests(void **state)
+{
+	struct sun4v_watch *watch;
+
+	(void)state;
+	world_open_small("batoka", 2);
+	watch = world_watch(SUN4V_VFALLS, 7000);
+	assert_verdict(__LINE__, watch, SUN4V_VFALLS, VFALLS_INVARIANT_reads_are_misses, SUN4V_HOLDS, NULL);
+	sun4v_watch_close(watch);
+	w.transport.kind = NULL; /* nobody says what it is */
+	watch = world_watch(SUN4V_VFALLS, 7000);
+	assert_verdict(__LINE__, watch, SUN4V_VFALLS, VFALLS_INVARIANT_ports_sum_to_the_hub, SUN4V_UNKNOWN,
+		       "this machine has no Zambezis");
+	sun4v_watch_close(watch);
+	world_close();
+}
+
+static void all_strands_of_the_largest_machine_are_counted(void **state)
+{
+	struct sun4v_watch *watch;
+
+	(void)state;
+	world_open("batoka", 4, all_rights);
+	w.own = 64;
+	w.extra[0] = (struct extra){ .strand = 255, .event = WALK_MISS, .more = 1 };
+	watch = world_watch(SUN4V_VFALLS, 7000);
+	assert_verdict(__LINE__, watch, SUN4V_VFALLS, VFALLS_INVARIANT_classes_sum_to_all, SUN4V_HOLDS, NULL);
+	assert_verdict(__LINE__, watch, SUN4V_VFALLS, VFALLS_INVARIANT_controllers_read_what_missed, SUN4V_HOLDS, NULL);
+	assert_verdict(__LINE__, watch, SUN4V_VFALLS, VFALLS_INVARIANT_walk_misses_are_walks, SUN4V_BROKEN,
+		       "strand 255: 61 misses");
+	sun4v_watch_close(watch);
+	world_close();
+}
+
 /* A counter's place is one of so many: strands behind the 256th are not counted. */
 static void of_more_strands_than_there_can_be_the_first_256_are_counted(void **state)
 {
@@ -771,10 +819,19 @@ static void an_event_among_others_does_not_exceed_them(void **state)
 		  { { 0, 0, WALK_MISS, 1, 0, 0, 0 } },
 		  "strand 0: 61 misses of the table walker in level 2, references there 60" },
 		{ ROW(walk_misses_are_walks), { { 0, 0, WALK_MISS, -1, 0, 0, 0 } }, NULL },
+		{ ROW(walk_misses_are_walks),
+		  { { 0, 0, WALK_MISS, 1, 0, 0, 0 }, { 0, 0, WALK_REF, 1, BEFORE, 0, 0 } },
+		  "strand 0: 61 misses of the table walker in level 2, references there 60" },
+		{ ROW(level_2_within_level_1), { { 0, 0, L2_MISS, 9, BEFORE, 0, 0 } }, NULL },
+		{ ROW(level_2_within_level_1), { { 0, 0, L2_MISS, 9, AT_BEGINNING, 0, 0 } }, NULL },
+		{ ROW(level_2_within_level_1), { { 0, 0, L2_MISS, 9, AT_END, 0, 0 } }, NULL },
 		{ ROW(events_within_cycles), { { LPU(3, 3), 0, RECEIVED, -1, 0, 0, 0 } }, NULL },
 		{ ROW(events_within_cycles),
 		  { { LPU(3, 3), 0, RECEIVED, 1, 0, 0, 0 } },
 		  "Zambezi 3, port D: 3001 cycles with an event, of 3000" },
+		{ ROW(events_within_cycles),
+		  { { LPU(0, 2), 0, WRITE_BACK, 2991, 0, 0, 0 } },
+		  "Zambezi 0, port C: 3001 cycles with an event, of 3000" },
 		{ ROW(events_within_cycles),
 		  { { LPU(0, 0), 0, SENT, 2001, 0, 0, 0 } },
 		  "Zambezi 0, port A: 3001 cycles with an event, of 3000" },
@@ -1307,6 +1364,90 @@ static void hits_are_among_the_misses_of_their_side(void **state)
 	check_mmu_rows(rows, COUNT(rows), true);
 }
 
+/* A machine that keeps them itself, since long ago: what was there before is none of it. */
+static void statistics_of_before_are_none_of_it(void **state)
+{
+	struct sun4v_watch *watch;
+
+	(void)state;
+	niagara_open(NULL);
+	w.ops.mmustat = world_mmustat;
+	for (uint32_t i = 0; i < sizeof(w.kept); i++)
+		w.kept[i / MMUSTAT_BYTES][i % MMUSTAT_BYTES] = (uint8_t)(i * 37 % 251);
+	watch = world_watch(SUN4V_MMUSTAT, 1000000000);
+	assert_int_equal(w.reads, 2 * 5); /* each strand once to see whether it is there, and four times */
+	for (uint32_t name = 0; name < MMUSTAT_INVARIANT_COUNT; name++)
+		assert_verdict(__LINE__, watch, SUN4V_MMUSTAT, name, SUN4V_HOLDS, NULL);
+	sun4v_watch_close(watch);
+	world_close();
+
+	niagara_open(NULL);
+	w.ops.mmustat = world_mmustat;
+	memset(w.kept, 0x11, sizeof(w.kept));
+	w.moved[0] = (struct moved){ READ_2, 0, 0x020, 1 };
+	w.moved[1] = (struct moved){ PASSED, 1, 0x1d8, -2 };
+	watch = world_watch(SUN4V_MMUSTAT, 1000000000);
+	assert_verdict(__LINE__, watch, SUN4V_MMUSTAT, MMUSTAT_INVARIANT_reserved_words_stay, SUN4V_BROKEN,
+		       "strand 0: the reserved word at 0x20 is 1229782938247303442");
+	assert_verdict(__LINE__, watch, SUN4V_MMUSTAT, MMUSTAT_INVARIANT_hits_take_ticks, SUN4V_BROKEN,
+		       "strand 1, slot at 0x1d0: 4 hits took 2 ticks");
+	sun4v_watch_close(watch);
+	world_close();
+}
+
+/* A strand that can't be read at first has no part in it; one that can't be read later ends the watch. */
+static void statistics_that_cannot_be_read_end_the_watch(void **state)
+{
+	const struct sun4v_watch_opts o = { .of = SUN4V_MMUSTAT, .pass = world_pass, .now = world_now, .arg = &w };
+
+	(void)state;
+	for (uint32_t at = 1; at <= 11; at++) {
+		struct sun4v_watch *watch = NULL;
+		struct err e = { 0 };
+		int rc;
+
+		niagara_open(NULL);
+		w.ops.mmustat = world_mmustat;
+		w.read_fails_at = at;
+		w.fails = TALLY_EIO;
+		rc = sun4v_watch_open(&watch, w.c, &o, &e);
+		assert_int_equal(rc, at <= 2 || at > 10 ? 0 : -TALLY_EIO);
+		if (at <= 2) {
+			assert_verdict(__LINE__, watch, SUN4V_MMUSTAT, MMUSTAT_INVARIANT_hits_and_misses_are_all,
+				       SUN4V_UNKNOWN, "some strands are another guest's");
+			assert_verdict(__LINE__, watch, SUN4V_MMUSTAT, MMUSTAT_INVARIANT_hits_are_misses, SUN4V_HOLDS,
+				       NULL);
+			assert_int_equal(w.reads, 2 + 4);
+		}
+		if (rc < 0)
+			assert_string_equal(e.text, at & 1 ? "strand 0 says no" : "strand 1 says no");
+		sun4v_watch_close(watch);
+		world_close();
+	}
+	for (uint32_t at = 1;; at++) { /* and so of the counters of misses, each of which is read five times */
+		struct sun4v_watch *watch = NULL;
+		struct err e = { 0 };
+		uint32_t readings;
+		int rc;
+
+		niagara_open(NULL);
+		w.fails_at = at;
+		w.fails = TALLY_EIO;
+		rc = sun4v_watch_open(&watch, w.c, &o, &e);
+		readings = w.readings;
+		sun4v_watch_close(watch);
+		assert_null(w.c->open);
+		world_close();
+		if (readings < at) {
+			assert_int_equal(rc, 0);
+			assert_int_equal(at, 4 * 5 + 1);
+			break;
+		}
+		assert_int_equal(rc, -TALLY_EIO);
+		assert_null(watch);
+	}
+}
+
 static void what_nothing_tells_makes_them_unknown(void **state)
 {
 	struct sun4v_watch *watch;
@@ -1436,6 +1577,8 @@ int main(void)
 		cmocka_unit_test(without_memory_there_is_no_watch),
 		cmocka_unit_test(a_reading_that_fails_ends_the_watch),
 		cmocka_unit_test(a_counter_that_may_not_be_had_is_no_error),
+		cmocka_unit_test(a_machine_of_two_nodes_has_requests),
+		cmocka_unit_test(all_strands_of_the_largest_machine_are_counted),
 		cmocka_unit_test(of_more_strands_than_there_can_be_the_first_256_are_counted),
 		cmocka_unit_test(a_hubs_sums_are_equal),
 		cmocka_unit_test(an_event_among_others_does_not_exceed_them),
@@ -1452,6 +1595,8 @@ int main(void)
 		cmocka_unit_test(words_of_statistics_grow_where_they_may),
 		cmocka_unit_test(a_hit_takes_ticks_and_no_more_than_there_were),
 		cmocka_unit_test(hits_are_among_the_misses_of_their_side),
+		cmocka_unit_test(statistics_of_before_are_none_of_it),
+		cmocka_unit_test(statistics_that_cannot_be_read_end_the_watch),
 		cmocka_unit_test(what_nothing_tells_makes_them_unknown),
 		cmocka_unit_test(a_model_has_ticks_of_its_own_speed),
 		cmocka_unit_test(a_saved_buffer_is_judged_by_itself),

@@ -284,7 +284,11 @@ static void what_an_entry_says_becomes_a_rule(void **state)
 		{ __LINE__, 4, { 0x0f, 2, 0x77, 24 }, { .cfa_kind = UNWIND_CFA_SP, .cfa = 24, RETURN_ON_TOP } },
 		{ __LINE__, 6, { 0x0f, 4, 0x77, 24, 0x23, 8 }, { 0 } },
 		{ __LINE__, 6, { 0x0f, 4, 0x77, 24, 0x06, 0x06 }, { 0 } },
-		{ __LINE__, 3, { 0x0f, 1, 0x50 }, { 0 } }, /* what a register holds */
+		{ __LINE__, 3, { 0x0f, 1, 0x50 }, { 0 } },    /* what a register holds */
+		{ __LINE__, 4, { 0x0f, 2, 0x08, 7 }, { 0 } }, /* a number */
+		/* a register by its number: 7, and 2^32 + 7 */
+		{ __LINE__, 5, { 0x0f, 3, 0x92, 7, 24 }, { .cfa_kind = UNWIND_CFA_SP, .cfa = 24, RETURN_ON_TOP } },
+		{ __LINE__, 9, { 0x0f, 7, 0x92, 0x87, 0x80, 0x80, 0x80, 0x10, 24 }, { 0 } },
 		/* a PLT: from its 11th byte on, its 15th; and what only looks like one */
 		{ __LINE__,
 		  13,
@@ -399,6 +403,62 @@ static void what_an_entry_says_becomes_a_rule(void **state)
 		mem_free(f.p);
 	}
 #undef RETURN_ON_TOP
+}
+
+/* arm64: the return address is in a register until it is saved, beside the frame pointer where both are. */
+static void an_entry_for_arm64_becomes_a_rule(void **state)
+{
+	static const struct {
+		int line;
+		uint8_t n, program[12];
+		struct img_unwind_rule rule;
+	} rows[] = {
+		{ __LINE__, 3, { 0x0c, 31, 32 }, { .cfa_kind = UNWIND_CFA_SP, .cfa = 32, .ra_kind = UNWIND_RA_LINK } },
+		{ __LINE__, 3, { 0x0c, 29, 32 }, { .cfa_kind = UNWIND_CFA_FP, .cfa = 32, .ra_kind = UNWIND_RA_LINK } },
+		{ __LINE__, 3, { 0x0c, 7, 32 }, { 0 } },
+		{ __LINE__,
+		  7,
+		  { 0x0c, 31, 32, 0x9e, 1, 0x9d, 2 },
+		  { .cfa_kind = UNWIND_CFA_SP,
+		    .cfa = 32,
+		    .ra_kind = UNWIND_RA_AT_CFA,
+		    .ra = -8,
+		    .fp_kind = UNWIND_FP_AT_CFA,
+		    .fp = -16,
+		    .flags = UNWIND_PAIR } },
+		{ __LINE__,
+		  7,
+		  { 0x0c, 31, 32, 0x9e, 2, 0x9d, 1 },
+		  { .cfa_kind = UNWIND_CFA_SP,
+		    .cfa = 32,
+		    .ra_kind = UNWIND_RA_AT_CFA,
+		    .ra = -16,
+		    .fp_kind = UNWIND_FP_AT_CFA,
+		    .fp = -8 } },
+		{ __LINE__, 5, { 0x0c, 31, 32, 0x07, 30 }, { .cfa_kind = UNWIND_CFA_SP, .ra_kind = UNWIND_RA_END } },
+		/* no PLT of x86-64's */
+		{ __LINE__,
+		  4,
+		  { 0x0f, 2, 0x8f, 8 },
+		  { .cfa_kind = UNWIND_CFA_SP, .cfa = 8, .ra_kind = UNWIND_RA_LINK } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct made f = file_with_entry(rows[i].program, rows[i].n);
+		struct sym_cfi c;
+
+		((Elf64_Ehdr *)(void *)f.p)->e_machine = EM_AARCH64;
+		assert_int_equal(sym_cfi_read(&c, SYM_AARCH64, &(struct sym_cfi_bytes){ -1, f.p, f.n }), 0);
+		if (!c.n || memcmp(&c.row[0].rule, &rows[i].rule, sizeof(rows[i].rule)))
+			fail_msg("line %d: %u rows; CFA %u %d, ra %u %d, fp %u %d, flags %u", rows[i].line, c.n,
+				 c.n ? c.row[0].rule.cfa_kind : 0, c.n ? c.row[0].rule.cfa : 0,
+				 c.n ? c.row[0].rule.ra_kind : 0, c.n ? c.row[0].rule.ra : 0,
+				 c.n ? c.row[0].rule.fp_kind : 0, c.n ? c.row[0].rule.fp : 0,
+				 c.n ? c.row[0].rule.flags : 0);
+		sym_cfi_free(&c);
+		mem_free(f.p);
+	}
 }
 
 /* A row where something changes, and none where nothing does. */
@@ -552,6 +612,7 @@ int main(void)
 		cmocka_unit_test(signals_are_returned_from_by_one_rule),
 		cmocka_unit_test(other_bytes_are_refused_or_have_no_rows),
 		cmocka_unit_test(what_an_entry_says_becomes_a_rule),
+		cmocka_unit_test(an_entry_for_arm64_becomes_a_rule),
 		cmocka_unit_test(rows_are_where_rules_change),
 		cmocka_unit_test(an_entry_that_would_take_memory_without_bound_is_not_run),
 		cmocka_unit_test(a_file_without_a_sorted_table_has_the_rows_of_its_entries),
