@@ -14,15 +14,15 @@
 enum { RDI = 112, PID = 0x7ffffff0, OTHER }; /* numbers that nothing else in a program is */
 
 static const struct bpf_place place = { NULL, { { OPERAND_REG, 8, false, 0, RDI, 0, 0 } }, 1 };
-#define PROBE(number, class, process, nth)                                                                        \
-	{                                                                                                         \
-		.id = number, .cls = class, .prov = "p", .mod = "m", .func = "f", .name = "n", .pid = process,    \
-		.place = &place, .cookie = nth                                                                    \
+#define PROBE(number, class, process, nth)                                                                     \
+	{                                                                                                      \
+		.id = number, .cls = class, .prov = "p", .mod = "m", .func = "f", .name = "n", .pid = process, \
+		.place = &place, .cookie = nth                                                                 \
 	}
-#define LATER(number, class, process)                                                                             \
-	{                                                                                                         \
-		.id = number, .cls = class, .prov = "p", .mod = "m", .func = "f", .name = "n", .pid = process,    \
-		.is_later = true                                                                                  \
+#define LATER(number, class, process)                                                                          \
+	{                                                                                                      \
+		.id = number, .cls = class, .prov = "p", .mod = "m", .func = "f", .name = "n", .pid = process, \
+		.is_later = true                                                                               \
 	}
 
 static int resolve(void *arg, const struct d_probedesc *d, int (*add)(void *, uint32_t), void *add_arg, struct err *e)
@@ -141,8 +141,8 @@ static void a_later_place_is_asked_for_the_clauses_of_its_program_alone(void **s
 	uint32_t nepids = 0;
 
 	(void)state;
-	make(&m, "dtrace::: { trace(1); } p::: { trace(2); } dtrace::: { trace(3); } p::: { trace(arg0); }", later_probes,
-	     COUNT(later_probes), (struct bpf_opts){ 0 });
+	make(&m, "dtrace::: { trace(1); } p::: { trace(2); } dtrace::: { trace(3); } p::: { trace(arg0); }",
+	     later_probes, COUNT(later_probes), (struct bpf_opts){ 0 });
 	assert_int_equal(m.img->nrows, 1);
 	assert_int_equal(m.img->rows[0].cls, IMG_USER_PLACE);
 	assert_int_equal(m.img->rows[0].nclauses, 2);

@@ -15,14 +15,19 @@
 
 #define WHO (0x0113u << 16) /* 01:02.3 */
 /* Fmt, Type, length, time, DW1 to DW3. */
-#define H(a, b, c, d, e, f, g) { .fmt = a, .type = b, .length = c, .time = d, .dw1 = e, .dw2 = f, .dw3 = g }
-#define ROW(...) { .line = __LINE__, __VA_ARGS__ }
+#define H(a, b, c, d, e, f, g)                                                            \
+	{                                                                                 \
+		.fmt = a, .type = b, .length = c, .time = d, .dw1 = e, .dw2 = f, .dw3 = g \
+	}
+#define ROW(...)                              \
+	{                                     \
+		.line = __LINE__, __VA_ARGS__ \
+	}
 
 /* All that an event can select. */
-static const struct ptt_watched all_8dw = { .name = "t",
-					    .ask = { .direction = 2, .type = 7, .format = 1 },
-					    .is_asked = true,
-					    .time = PTT_TIME_ABS };
+static const struct ptt_watched all_8dw = {
+	.name = "t", .ask = { .direction = 2, .type = 7, .format = 1 }, .is_asked = true, .time = PTT_TIME_ABS
+};
 
 static struct ptt_watch *watch_of(const struct ptt_watched *t)
 {
@@ -289,10 +294,8 @@ static void a_completion_ends_with_its_read_or_at_a_boundary(void **state)
 		ROW(.h = H(2, CPL, 16, 0, 128, WHO | 0x40, 0)),
 		ROW(.h = H(2, CPL, 8, 0, 33, WHO | 0x20, 0)),
 		ROW(.h = H(2, CPL, 8, 0, 128, WHO | 0x21, 0)),
-		ROW(.h = H(2, CPL, 9, 0, 37, WHO | 0x20, 0),
-		    BROKEN("36 of 37 bytes from lower address 0x20 on")),
-		ROW(.h = H(2, CPL, 8, 0, 128, WHO | 0x10, 0),
-		    BROKEN("32 of 128 bytes from lower address 0x10 on")),
+		ROW(.h = H(2, CPL, 9, 0, 37, WHO | 0x20, 0), BROKEN("36 of 37 bytes from lower address 0x20 on")),
+		ROW(.h = H(2, CPL, 8, 0, 128, WHO | 0x10, 0), BROKEN("32 of 128 bytes from lower address 0x10 on")),
 		ROW(.h = H(2, CPL, 8, 0, 1 << 12 | 128, WHO | 0x10, 0), .words = NO_SUCH), /* BCM: who knows */
 		ROW(.h = H(2, CPL, 2, 0, 1 << 13 | 4, WHO, 0), .words = NO_SUCH),
 		ROW(.h = H(0, CPL, 0, 0, 128, WHO | 0x10, 0), .words = NO_SUCH),
@@ -336,8 +339,7 @@ static void a_record_of_8dw_has_its_marker_and_a_word_of_0(void **state)
 
 static void a_trace_holds_what_was_selected(void **state)
 {
-	static const struct handmade of[] = { H(2, RD, 1, 0, 0xf, 0, 0),
-					      H(0, RD, 1, 0, 0xf, 0, 0),
+	static const struct handmade of[] = { H(2, RD, 1, 0, 0xf, 0, 0), H(0, RD, 1, 0, 0xf, 0, 0),
 					      H(2, CPL, 1, 0, 4, WHO, 0) };
 	static const char *const names[] = { "MWr32", "MRd32", "CplD" };
 
@@ -480,8 +482,7 @@ static void watch_all(struct ptt_watch *w, enum ptt_format format, const struct 
 static void a_request_is_answered_once(void **state)
 {
 	const struct handmade h[] = { read_of(5, 1, 0), answer_of(5, 1, 4, 0), answer_of(5, 1, 4, 0) };
-	const struct handmade failed[] = { read_of(5, 1, 0),
-					   H(0, CPL, 0, 0, 1 << 13 | 4, WHO | 5 << 8, 0),
+	const struct handmade failed[] = { read_of(5, 1, 0), H(0, CPL, 0, 0, 1 << 13 | 4, WHO | 5 << 8, 0),
 					   H(0, CPL, 0, 0, 1 << 13 | 4, WHO | 5 << 8, 0) };
 	struct ptt_watch *w = watch_of(&all_8dw);
 
@@ -530,7 +531,7 @@ static void only_a_trace_of_both_has_transactions(void **state)
 		uint32_t direction, type;
 		bool is_asked, is_judged;
 	} row[] = {
-		ROW(2, 7, true, true),	 ROW(2, 6, true, true),	 ROW(2, 5, true, false), ROW(2, 3, true, false),
+		ROW(2, 7, true, true),  ROW(2, 6, true, true),  ROW(2, 5, true, false), ROW(2, 3, true, false),
 		ROW(0, 7, true, false), ROW(1, 7, true, false), ROW(3, 7, true, false), ROW(2, 7, false, false),
 	};
 	const struct handmade h[] = { read_of(5, 1, 0), answer_of(5, 1, 4, 0), answer_of(5, 1, 4, 0) };
@@ -714,8 +715,7 @@ static void in_4dw_a_tag_is_judged_from_its_second_request_on(void **state)
 	watch_all(w, PTT_4DW, whole, COUNT(whole));
 	is_so(w, PTT_INVARIANT_completions_go_on, NULL, __LINE__);
 	watch_all(w, PTT_4DW, wrong, COUNT(wrong));
-	is_so(w, PTT_INVARIANT_completions_go_on, "t, record at 0x20: lower address 0x0, where 0x40 is next",
-	      __LINE__);
+	is_so(w, PTT_INVARIANT_completions_go_on, "t, record at 0x20: lower address 0x0, where 0x40 is next", __LINE__);
 	ptt_watch_close(w);
 }
 
@@ -761,8 +761,7 @@ static void damage_between_records_breaks_the_invariant_of_markers_and_no_other_
 /* n packets of each class; writes and completions have 4 bytes of data. */
 static void watch_some(struct ptt_watch *w, enum ptt_format format, uint32_t n)
 {
-	const struct handmade of[] = { H(2, RD, 1, 0, 0xf, 0, 0),
-				       H(0, RD, 1, 0, WHO | 1 << 8 | 0xf, 0, 0),
+	const struct handmade of[] = { H(2, RD, 1, 0, 0xf, 0, 0), H(0, RD, 1, 0, WHO | 1 << 8 | 0xf, 0, 0),
 				       H(2, CPL, 1, 0, 4, WHO | 2 << 8, 0) };
 
 	for (uint32_t i = 0; i < n; i++)
@@ -814,7 +813,7 @@ static void an_event_says_which_counts_of_the_link_its_trace_holds(void **state)
 		  A * IN + (P | NP | A | B) * OUT },
 		{ (P | NP | A | B) * IN, (P | NP | A | B) * OUT, (P | NP | B) * IN, A * IN },
 	};
-	static const uint32_t of[3] = { P * IN + P * OUT, NP *IN + NP * OUT, (A | B) * IN + (A | B) * OUT };
+	static const uint32_t of[3] = { P * IN + P * OUT, NP * IN + NP * OUT, (A | B) * IN + (A | B) * OUT };
 	static const char *const names[3] = { "posted requests", "non-posted requests", "completions" };
 
 	(void)state;

@@ -86,9 +86,10 @@ static void without_a_time_all_that_was_counted_is_the_answer(void **state)
 
 static void who_asks_for_what_is_not_there_is_told_what_is(void **state)
 {
-	static const char nothing[] = "404 no running program has an aggregation that adds up and has a stack in its key\n",
-			  other[] = "404 no running program has an aggregation of this name that adds up and has a stack in "
-				    "its key\n";
+	static const char
+		nothing[] = "404 no running program has an aggregation that adds up and has a stack in its key\n",
+		other[] = "404 no running program has an aggregation of this name that adds up and has a stack in "
+			  "its key\n";
 	struct http_tested *t = *state;
 
 	ANSWER(t, "/folded", nothing);
@@ -104,7 +105,8 @@ static void who_asks_for_what_is_not_there_is_told_what_is(void **state)
 	ANSWER(t, "/folded?program=three", "404 no such program has stacks; add program=NAME, of: one, two\n");
 	ANSWER(t, "/folded?program=two", "200 second 1\n");
 	ANSWER(t, "/folded?aggregation=bytes", "200 ");
-	ANSWER(t, "/debug/pprof/profile?seconds=0", "404 several programs have stacks; add program=NAME, of: one, two\n");
+	ANSWER(t, "/debug/pprof/profile?seconds=0",
+	       "404 several programs have stacks; add program=NAME, of: one, two\n");
 }
 
 static void a_time_is_a_number_of_seconds_up_to_an_hour(void **state)
@@ -249,7 +251,8 @@ static void memory_that_runs_out_leaves_no_half_profile(void **state)
 			failed = mem_failed();
 			mem_fail_at(0);
 			if (which == 0)
-				snprintf(whole, sizeof(whole), ticks ? "200 begun 1\nticked %u\n" : "200 begun 1\n", ticks);
+				snprintf(whole, sizeof(whole), ticks ? "200 begun 1\nticked %u\n" : "200 begun 1\n",
+					 ticks);
 			traced_tick(p);
 			ticks++;
 			mem_fail_at(which == 2 ? n : 0);

@@ -154,8 +154,8 @@ static void server_answers(struct pushing *t, const char *status, const char *wo
 		push_turn(t);
 	}
 	assert_non_null(body);
-	n = snprintf(answer, sizeof(answer), "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s", status,
-		     strlen(words), words);
+	n = snprintf(answer, sizeof(answer), "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s",
+		     status, strlen(words), words);
 	assert_int_equal(send(fd, answer, (size_t)n, MSG_NOSIGNAL), n);
 	close(fd);
 	for (int turn = 0; turn < TURNS && push_wait_ms(t->push) >= 0; turn++) {
@@ -171,7 +171,8 @@ static void server_answers(struct pushing *t, const char *status, const char *wo
 	}
 }
 
-#define METRICS(t, pushed, refused, queue, waiting, tries) pushing_says(t, __LINE__, pushed, refused, queue, waiting, tries)
+#define METRICS(t, pushed, refused, queue, waiting, tries) \
+	pushing_says(t, __LINE__, pushed, refused, queue, waiting, tries)
 static void pushing_says(struct pushing *t, int line, uint32_t pushed, uint32_t refused, uint32_t queue,
 			 uint32_t waiting, uint32_t tries)
 {
@@ -216,10 +217,11 @@ static void what_was_counted_since_the_last_reading_is_sent(void **state)
 	for (char *at = host; *at; at++)
 		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-", *at))
 			*at = '_';
-	snprintf(want, sizeof(want),
-		 "POST /ingest?name=tally-one%%7Baggregation%%3Dcalls%%2Chostname%%3D%s%%7D&from=%llu&until=%llu&format=folded&"
-		 "spyName=tally&units=samples&aggregationType=sum HTTP/1.1\r\n",
-		 host, (unsigned long long)BEGAN, (unsigned long long)BEGAN + 10);
+	snprintf(
+		want, sizeof(want),
+		"POST /ingest?name=tally-one%%7Baggregation%%3Dcalls%%2Chostname%%3D%s%%7D&from=%llu&until=%llu&format=folded&"
+		"spyName=tally&units=samples&aggregationType=sum HTTP/1.1\r\n",
+		host, (unsigned long long)BEGAN, (unsigned long long)BEGAN + 10);
 	assert_memory_equal(t->request, want, strlen(want));
 	assert_non_null(strstr(t->request, "\r\nUser-Agent: tally\r\n"));
 	assert_non_null(strstr(t->request, "\r\nContent-Type: text/plain; charset=utf-8\r\n"));
@@ -258,10 +260,14 @@ static void a_server_at_fault_is_asked_again_later_and_later(void **state)
 		const char *status;
 		uint32_t wait_ms;
 	} row[] = {
-		{ "500 Internal Server Error", 1000 },	{ "503 Service Unavailable", 2000 },
-		{ "429 Too Many Requests", 4000 },	{ "408 Request Timeout", 8000 },
-		{ "599 Odd", 16000 },			{ "502 Bad Gateway", 32000 },
-		{ "500 Internal Server Error", 60000 }, { "500 Internal Server Error", 60000 },
+		{ "500 Internal Server Error", 1000 },
+		{ "503 Service Unavailable", 2000 },
+		{ "429 Too Many Requests", 4000 },
+		{ "408 Request Timeout", 8000 },
+		{ "599 Odd", 16000 },
+		{ "502 Bad Gateway", 32000 },
+		{ "500 Internal Server Error", 60000 },
+		{ "500 Internal Server Error", 60000 },
 	};
 	struct pushing *t = *state;
 	uint32_t tries = 0;
@@ -325,7 +331,8 @@ static void the_words_of_a_server_are_a_line_and_no_more_than_fit(void **state)
 	pushing_count(t, 10);
 	server_answers(t, "500 Internal Server Error", words);
 	snprintf(want, sizeof(want),
-		 ",\"push\":{\"pushed\":0,\"refused\":0,\"dropped\":0,\"waiting\":1,\"reason\":\"HTTP 500: %.120s\"}", words);
+		 ",\"push\":{\"pushed\":0,\"refused\":0,\"dropped\":0,\"waiting\":1,\"reason\":\"HTTP 500: %.120s\"}",
+		 words);
 	push_put_status(t->push, &b);
 	assert_string_equal(b.p, want);
 	buf_free(&b);

@@ -142,10 +142,10 @@ static void a_sign_of_life_is_given_each_quarter_of_the_watchdogs_time(void **st
 		uint64_t now_ns;
 		unsigned signs;
 	} step[] = {
-		{ 100 * SECOND, 1 },	 { 100 * SECOND, 0 },	  { 102 * SECOND - 1, 0 }, { 102 * SECOND, 1 },
-		{ 104 * SECOND - 1, 0 }, { 104 * SECOND + 5, 1 }, { 106 * SECOND, 0 },	   { 106 * SECOND + 5, 1 },
-		{ 50 * SECOND, 1 }, /* the clock was set back */
-		{ 51 * SECOND, 0 },	 { 52 * SECOND, 1 },
+		{ 100 * SECOND, 1 }, { 100 * SECOND, 0 },     { 102 * SECOND - 1, 0 },
+		{ 102 * SECOND, 1 }, { 104 * SECOND - 1, 0 }, { 104 * SECOND + 5, 1 },
+		{ 106 * SECOND, 0 }, { 106 * SECOND + 5, 1 }, { 50 * SECOND, 1 }, /* the clock was set back */
+		{ 51 * SECOND, 0 },  { 52 * SECOND, 1 },
 	};
 	char name[64];
 
