@@ -158,6 +158,44 @@ static void a_length_that_cannot_be_ends_the_conversation(void **state)
 	}
 }
 
+static void the_longest_frame_is_read_whole_and_the_longest_reply_is_sent(void **state)
+{
+	static uint8_t frame[LOCAL_FRAME_MOST];
+	const uint64_t v[2] = { 40, 2 };
+	const struct local_head h = { LOCAL_FRAME_MOST, ADD, 0, 5 };
+	struct toy t = { 0 };
+	struct local_peer *p = greeted(&t, 0);
+	struct script s = { .n = 0 };
+	uint8_t *to;
+	size_t n;
+
+	(void)state;
+	memcpy(frame, &h, sizeof(h));
+	assert_int_equal(feed(p, frame, sizeof(frame), sizeof(frame)), sizeof(frame));
+	assert_answer(p, ADD, 5, -TALLY_EINVAL, "requires 16 bytes after the header, not 65520");
+	put(&s, ADD, 6, v, sizeof(v));
+	feed(p, s.p, s.n, s.n);
+	assert_answer(p, ADD, 6, 0, "*");
+	to = local_reply(p, WAIT, 7, LOCAL_PAYLOAD_MOST);
+	assert_non_null(to);
+	memset(to, 'x', LOCAL_PAYLOAD_MOST);
+	local_peer_out(p, &n);
+	assert_int_equal(n, LOCAL_FRAME_MOST);
+	assert_answer(p, WAIT, 7, 0, "xxx");
+	/* four of them are the most that waits to be sent */
+	for (uint32_t i = 0; i < 4; i++)
+		assert_non_null(local_reply(p, WAIT, i, LOCAL_PAYLOAD_MOST));
+	assert_null(local_reply(p, WAIT, 4, 0));
+	assert_false(local_reply_error(p, WAIT, 4, &(struct err){ TALLY_EBUSY, "no" }));
+	for (uint32_t i = 0; i < 4; i++)
+		assert_answer(p, WAIT, i, 0, NULL);
+	local_peer_out(p, &n);
+	assert_int_equal(n, 0);
+	assert_true(local_reply_error(p, WAIT, 4, &(struct err){ TALLY_EBUSY, "no" }));
+	assert_answer(p, WAIT, 4, -TALLY_EBUSY, "no");
+	local_peer_close(p);
+}
+
 static void other_mistakes_get_words_and_the_conversation_goes_on(void **state)
 {
 	const uint64_t v[2] = { 40, 2 }, much[2] = { UINT64_MAX, 1 };
@@ -313,6 +351,7 @@ int main(void)
 		cmocka_unit_test(anything_before_hello_ends_the_conversation),
 		cmocka_unit_test(a_hello_of_another_protocol_or_version_ends_the_conversation),
 		cmocka_unit_test(a_length_that_cannot_be_ends_the_conversation),
+		cmocka_unit_test(the_longest_frame_is_read_whole_and_the_longest_reply_is_sent),
 		cmocka_unit_test(other_mistakes_get_words_and_the_conversation_goes_on),
 		cmocka_unit_test(frames_cut_anywhere_are_answered_alike),
 		cmocka_unit_test(a_client_that_does_not_read_is_not_read),
