@@ -199,6 +199,33 @@ static void what_is_printed_is_whole_however_much_room_there_is(void **state)
 	}
 }
 
+static void what_found_no_memory_leaves_the_text_as_it_was(void **state)
+{
+	char word[1001];
+
+	(void)state;
+	memset(word, 'x', 1000);
+	word[1000] = '\0';
+	for (int by_printf = 0; by_printf < 2; by_printf++) {
+		struct buf b = { 0 };
+
+		buf_puts(&b, "before");
+		mem_fail_at(1);
+		if (by_printf)
+			buf_printf(&b, "%s", word);
+		else
+			buf_puts(&b, word);
+		mem_fail_at(0);
+		assert_true(b.failed);
+		assert_int_equal(b.n, 6);
+		assert_string_equal(b.p, "before");
+		buf_printf(&b, "%d", 7); /* nor is anything put behind a gap */
+		buf_puts(&b, "after");
+		assert_string_equal(b.p, "before");
+		buf_free(&b);
+	}
+}
+
 static void a_number_is_written_as_printf_does(void **state)
 {
 	static const int64_t row[] = { 0, 1, -1, 9, 10, -10, 1234567890, INT64_MAX, INT64_MIN, INT64_MIN + 1 };
@@ -613,6 +640,7 @@ int main(void)
 		cmocka_unit_test(arena_memory_is_zero_aligned_and_apart),
 		cmocka_unit_test(json_strings_are_escaped_and_bad_utf8_is_replaced),
 		cmocka_unit_test(what_is_printed_is_whole_however_much_room_there_is),
+		cmocka_unit_test(what_found_no_memory_leaves_the_text_as_it_was),
 		cmocka_unit_test(a_number_is_written_as_printf_does),
 		cmocka_unit_test(a_map_finds_what_was_put_in_and_nothing_else),
 		cmocka_unit_test(numbers_are_taken_whole_or_refused),
