@@ -304,6 +304,81 @@ static void a_page_has_the_tree_as_names_and_paths_that_share_their_callers(void
 	buf_free(&b);
 }
 
+static void said_in_lines(void *arg, const char *s, size_t n)
+{
+	buf_put(arg, s, n);
+	buf_putc(arg, '\n');
+}
+
+/* What is said of aggregations with rows below 0 and of those that do not add up; the document in b. */
+static void what_is_said(uint32_t format, struct buf *said, struct buf *b)
+{
+	struct an_row rows[] = { { KEYS(STR("a")), .sum = -1 },
+				 { KEYS(STR("b")), .sum = 5 },
+				 { KEYS(STR("c")), .sum = -2 } };
+	const struct an_agg agg[] = {
+		{ .name = "two", .fn = AGG_SUM, .value_signed = true, .row = rows, .nrows = 3 },
+		{ .name = "one", .fn = AGG_SUM, .value_signed = true, .row = rows, .nrows = 2 },
+		{ .name = "none", .fn = AGG_SUM, .value_signed = true, .row = rows + 1, .nrows = 1 },
+		{ .name = "m", .fn = AGG_MAX, .row = rows + 1, .nrows = 1 },
+		{ .name = "", .fn = AGG_AVG, .row = rows + 1, .nrows = 1 },
+	};
+	struct buf printed = { 0 };
+	struct an_emit e;
+
+	assert_int_equal(an_emit_open(&e, &printed, &(struct an_how){ .format = format }), 0);
+	e.say = said_in_lines;
+	e.arg = said;
+	for (size_t i = 0; i < COUNT(agg); i++)
+		e.ops->agg(&e, &agg[i]);
+	e.ops->finish(&e, b);
+	assert_false(b->failed || printed.failed || said->failed);
+	buf_free(&printed);
+	an_emit_close(&e);
+}
+
+static void what_has_no_tree_is_told(void **state)
+{
+	static const uint32_t forms[] = { TALLY_FORMAT_FOLDED, TALLY_FORMAT_PPROF };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(forms); i++) {
+		struct buf said = { 0 }, b = { 0 };
+
+		what_is_said(forms[i], &said, &b);
+		assert_text(&said, "@m is left out: max() of a caller is not the sum of that of its callees\n"
+				   "avg() is left out: avg() of a caller is not the sum of that of its callees\n"
+				   "2 rows of @two left out: a sum below 0 has no width\n"
+				   "1 row of @one left out: a sum below 0 has no width\n");
+		buf_free(&b);
+	}
+}
+
+static void a_table_is_headed_by_its_aggregation_with_or_without_a_name(void **state)
+{
+	static const char *const name[] = { "m", "", NULL }, *const title[] = { "<h2>@m: max()</h2>", "<h2>max()</h2>",
+										"<h2>max()</h2>" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(name); i++) {
+		struct an_row row = { KEYS(STR("k")), .sum = 5 };
+		const struct an_agg a = { .name = name[i], .fn = AGG_MAX, .row = &row, .nrows = 1 };
+		struct buf printed = { 0 }, b = { 0 };
+		struct an_emit e;
+
+		assert_int_equal(an_emit_open(&e, &printed, &(struct an_how){ .format = TALLY_FORMAT_HTML }), 0);
+		e.say = said_nowhere;
+		e.ops->agg(&e, &a);
+		e.ops->finish(&e, &b);
+		an_emit_close(&e);
+		assert_false(b.failed);
+		if (!strstr(b.p, title[i]))
+			fail_msg("%s", title[i]);
+		buf_free(&printed);
+		buf_free(&b);
+	}
+}
+
 static void a_unit_is_the_last_word_of_a_sum_s_name(void **state)
 {
 	static const struct {
@@ -379,6 +454,8 @@ int main(void)
 		cmocka_unit_test(a_hundred_thousand_callees_of_one_function_take_no_longer_each),
 		cmocka_unit_test(running_out_of_memory_is_remembered),
 		cmocka_unit_test(a_page_has_the_tree_as_names_and_paths_that_share_their_callers),
+		cmocka_unit_test(what_has_no_tree_is_told),
+		cmocka_unit_test(a_table_is_headed_by_its_aggregation_with_or_without_a_name),
 		cmocka_unit_test(a_unit_is_the_last_word_of_a_sum_s_name),
 		cmocka_unit_test(each_form_runs_out_of_memory_aloud),
 	};

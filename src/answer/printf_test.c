@@ -83,6 +83,19 @@ static void unprintables_are_escaped_on_demand(void **state)
 	assert_prints("[  \\n]", "[%4S]", STR("\n"));
 }
 
+/* For a terminal: what it would obey is shown instead. */
+static void what_a_terminal_would_obey_is_shown_by_each_conversion(void **state)
+{
+	(void)state;
+	const struct an_value esc = { .kind = SLOT_INT, .width = 1, .i = 27, .visible = true },
+			      letter = { .kind = SLOT_INT, .width = 1, .i = 'A', .visible = true },
+			      text = { .kind = SLOT_STRING, .s = "a\x1b", .len = 3, .visible = true };
+	const struct an_value v[] = { esc, esc, letter, text, text, text };
+	struct buf b = { 0 };
+	print(&b, "[%c][%6c][%-3c][%s][%7s][%S]", v, COUNT(v));
+	assert_text(&b, "[\\x1b][  \\x1b][A  ][a\\x1b][  a\\x1b][a\\033]");
+}
+
 static void symbols_print_as_names_or_addresses(void **state)
 {
 	(void)state;
@@ -178,6 +191,7 @@ int main(void)
 		cmocka_unit_test(absurd_stars_are_bounded),
 		cmocka_unit_test(strings_are_padded_and_cut),
 		cmocka_unit_test(unprintables_are_escaped_on_demand),
+		cmocka_unit_test(what_a_terminal_would_obey_is_shown_by_each_conversion),
 		cmocka_unit_test(symbols_print_as_names_or_addresses),
 		cmocka_unit_test(stacks_print_as_lines),
 		cmocka_unit_test(dates_print_in_local_time),
