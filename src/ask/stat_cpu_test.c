@@ -662,6 +662,44 @@ static void spread_is_of_the_runs(void **state)
 	buf_free(&h.out);
 }
 
+static const char *line_below(struct hand *h, const struct tally_stat_opts *o, uint32_t form)
+{
+	struct an_emit e;
+
+	h->c.o = o;
+	buf_clear(&h->out);
+	assert_int_equal(an_emit_open(&e, &h->out, &(struct an_how){ .format = form }), 0);
+	stat_cpu_sum(&h->c, &e);
+	an_emit_close(&e);
+	return text(&h->out);
+}
+
+static void the_line_below_has_the_times_of_a_run_or_their_means(void **state)
+{
+	struct hand h = { .c = { .runs = 1, .mean_ns = 2.5e9, .user_ns = 1.25e9, .system_ns = 0.5e9, .status = 3 } };
+	const struct tally_stat_opts runs = { .argv = command }, waits = { .argv = NULL };
+
+	(void)state;
+	assert_string_equal(line_below(&h, &runs, TALLY_FORMAT_TEXT),
+			    "\n2.500 s elapsed, 1.250 s user, 0.5000 s system\n");
+	assert_string_equal(line_below(&h, &runs, TALLY_FORMAT_JSON),
+			    "{\"type\":\"run\",\"time\":2.5,\"spread\":null,\"user\":1.25,\"system\":0.5,\"runs\":1,"
+			    "\"status\":3}\n");
+	assert_string_equal(line_below(&h, &waits, TALLY_FORMAT_TEXT), "\n2.500 s elapsed\n");
+	assert_string_equal(line_below(&h, &runs, TALLY_FORMAT_CSV), "");
+	h.c.runs = 2;
+	h.c.mean_ns = 0.1e9;
+	h.c.m2_ns = 1e14; /* of two runs: a deviation of a tenth */
+	assert_string_equal(line_below(&h, &runs, TALLY_FORMAT_TEXT),
+			    "\n0.1000 s elapsed +- 10.0 %, 0.6250 s user, 0.2500 s system: means of 2 runs\n");
+	h.c.mean_ns = 1e9;
+	h.c.m2_ns = 0;
+	assert_string_equal(line_below(&h, &waits, TALLY_FORMAT_TEXT), "\n1.000 s elapsed +- 0.0 %: means of 2 runs\n");
+	h.c.runs = 0;
+	assert_string_equal(line_below(&h, &runs, TALLY_FORMAT_TEXT), "");
+	buf_free(&h.out);
+}
+
 static void an_impossible_share_of_cpus_is_left_out(void **state)
 {
 	struct hand h = { .c.now_ns = 1000 };
@@ -900,6 +938,7 @@ int main(void)
 		cmocka_unit_test(turns_are_scaled_up_and_the_share_is_shown),
 		cmocka_unit_test(an_interval_is_scaled_by_its_own_share),
 		cmocka_unit_test(spread_is_of_the_runs),
+		cmocka_unit_test(the_line_below_has_the_times_of_a_run_or_their_means),
 		cmocka_unit_test(an_impossible_share_of_cpus_is_left_out),
 		cmocka_unit_test(a_tasks_event_of_each_cpu_took_turns_as_its_sum_over_all_cpus_says),
 		cmocka_unit_test(the_result_has_the_status_and_how_many_events_lost_a_run),
