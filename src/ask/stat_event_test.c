@@ -8,6 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/range.h"
+
 #define INTERVAL_NS 1000000u
 #define ROWS_MOST 1024u
 #define CELLS_MOST 16u
@@ -159,7 +161,7 @@ static void each_strand_that_counted_has_a_row_and_these_add_up(void **state)
 	run_csv(&all, LOAD, INSTRUCTIONS, 1, 0);
 	run_csv(&each, LOAD, INSTRUCTIONS, 1, TALLY_STAT_EACH);
 	assert_int_equal(each.rc, 0);
-	assert_in_range(each.rows, 2, 255);
+	assert_uint_in_range(each.rows, 2, 255);
 	for (uint32_t i = 0; i < each.rows; i++) {
 		assert_true(number(&each, i, VALUE) > 0);
 		sum += number(&each, i, VALUE);

@@ -8,6 +8,7 @@
 
 #include "attach/unicorn.h"
 #include "attach/unicorn_int.h"
+#include "base/range.h"
 
 #if __has_include(<unicorn/unicorn.h>)
 #include <unicorn/unicorn.h>
@@ -321,7 +322,7 @@ static void sparc_traps_come_with_their_registers(void **state)
 static void assert_is_stack(uint64_t frame, uint64_t least)
 {
 	assert_int_equal(frame % 16, 0);
-	assert_in_range(frame, BASE + sizeof(ram) / 2, BASE + sizeof(ram) - least);
+	assert_uint_in_range(frame, BASE + sizeof(ram) / 2, BASE + sizeof(ram) - least);
 }
 
 static void code_begins_with_a_stack_and_its_memory(void **state)

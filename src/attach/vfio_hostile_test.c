@@ -5,6 +5,7 @@
 #include <sys/vfs.h>
 
 #include "attach/vfio_test_int.h"
+#include "base/range.h"
 
 /* ---- hostile clients ------------------------------------------------------------------------------------ */
 static void a_size_that_no_message_has_ends_the_connection(void **state)
@@ -377,7 +378,7 @@ static void the_last_reply_of_a_turn_waits_for_room_like_the_others(void **state
 	(void)state;
 	bench_open(&b);
 	full = ask_until_full(&b, 100000);
-	assert_in_range(full, 1, 99999);
+	assert_uint_in_range(full, 1, 99999);
 	bench_close(&b);
 	bench_open(&b);
 	assert_int_equal(ask_until_full(&b, full), full);
