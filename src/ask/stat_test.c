@@ -529,6 +529,10 @@ static void bad_events_are_refused_before_anything_runs(void **state)
 		{ __LINE__, "power", "gpci/dispatch_purr,processor=48/", "(valid: 0 to 47)" },
 		{ __LINE__, "power", "gpci/entitled,vp=1/", "key vp= applies only to affinity_by_vp" },
 		{ __LINE__, "power", "gpci/mmcrh/", "is write-only" },
+		{ __LINE__, "power", "{gpci/entitled/}:u", "':u': a group takes no modifier" },
+		{ __LINE__, "power", "{gpci/entitled/,{gpci/links_abc/}}", "groups cannot be nested" },
+		{ __LINE__, "power", "{gpci/entitled/", "'{gpci/entitled/': } is missing" },
+		{ __LINE__, "power", "gpci/entitled/}", "'}': } without a {" },
 	};
 
 	(void)state;
@@ -566,6 +570,49 @@ static void options_of_a_newer_caller_are_refused_and_nothing_runs(void **state)
 			 -TALLY_EINVAL);
 	assert_string_not_equal(tally_platform_error(p), words);
 	done(&f, p);
+}
+
+static void what_goes_with_cpu_events_only_is_refused_without_one(void **state)
+{
+	static const int32_t one[] = { 1 };
+	static char *const command[] = { "true", NULL };
+	static const struct {
+		int line;
+		struct tally_stat_opts o;
+		const char *words;
+	} row[] = {
+		{ __LINE__, { .events = NULL }, "nothing to count: no event and no view" },
+		{ __LINE__,
+		  { .events = "gpci/entitled/", .argv = command },
+		  "a command, processes or CPUs are given, but no CPU event" },
+		{ __LINE__,
+		  { .events = "gpci/entitled/", .pids = one, .npids = 1 },
+		  "a command, processes or CPUs are given, but no CPU event" },
+		{ __LINE__,
+		  { .events = "gpci/entitled/", .tids = one, .ntids = 1 },
+		  "a command, processes or CPUs are given, but no CPU event" },
+		{ __LINE__,
+		  { .events = "gpci/entitled/", .cpus = "0" },
+		  "a command, processes or CPUs are given, but no CPU event" },
+		{ __LINE__,
+		  { .events = "gpci/entitled/,page-faults:u", .argv = command, .repeat = 2 },
+		  "-r requires that all events are CPU events" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct fake f = { .ns = 0 };
+		struct tally_platform *p = platform(&f);
+		struct tally_stat_opts o = row[i].o;
+		int rc;
+
+		o.size = sizeof(o);
+		o.to = asking(&f, NULL, 1).to;
+		rc = tally_stat(p, &o, NULL);
+		if (rc != -TALLY_EINVAL || strcmp(tally_platform_error(p), row[i].words) != 0 || f.readings)
+			fail_msg("row of line %d: %d, %s", row[i].line, rc, tally_platform_error(p));
+		done(&f, p);
+	}
 }
 
 static void check_says_each_invariant(void **state)
@@ -665,6 +712,7 @@ int main(void)
 		cmocka_unit_test(the_links_view_is_what_the_records_say),
 		cmocka_unit_test(bad_events_are_refused_before_anything_runs),
 		cmocka_unit_test(options_of_a_newer_caller_are_refused_and_nothing_runs),
+		cmocka_unit_test(what_goes_with_cpu_events_only_is_refused_without_one),
 		cmocka_unit_test(check_says_each_invariant),
 		cmocka_unit_test(a_broken_invariant_is_found),
 		cmocka_unit_test(out_of_memory_is_an_error),
