@@ -284,7 +284,7 @@ void an_flame_add(struct an_flame *f, const struct an_agg *a)
 /* ---- differences ------------------------------------------------------------------------------- */
 
 /* The node of f that has the path of node i of past; `same` has those of the nodes before it. 0: f has no such path. */
-static uint32_t flame_node_same(const struct an_flame *f, const struct an_flame *past, uint32_t i, const uint32_t *same)
+static uint32_t flame_node_same(struct an_flame *f, const struct an_flame *past, uint32_t i, const uint32_t *same)
 {
 	const struct an_node *node = &past->node[i];
 	const struct an_flame_name *name = &past->name[node->name];
@@ -301,6 +301,7 @@ static uint32_t flame_node_same(const struct an_flame *f, const struct an_flame 
 		return 0;
 	buf_putc(&key, (char)('0' + name->frame));
 	buf_puts(&key, name->text);
+	f->failed |= key.failed; /* that it has none is not known */
 	number = key.failed ? 0 : (uint32_t)(uintptr_t)map_get(&f->index, key.p, key.n);
 	buf_free(&key);
 	return number ? flame_node_find(f, same[node->parent], number - 1, &slot) : 0;

@@ -440,6 +440,31 @@ static void running_out_of_memory_is_remembered(void **state)
 	}
 }
 
+static void a_difference_without_memory_is_none(void **state)
+{
+	struct an_row before[] = { { KEYS(STR("sh"), STACK(SLOT_USTACK, user, user_func)), .sum = 3 } },
+		      after[] = { { KEYS(STR("sh"), STACK(SLOT_USTACK, user, user_func)), .sum = 10 } };
+	const struct an_agg first = { .name = "n", .fn = AGG_COUNT, .row = before, .nrows = 1 },
+			    second = { .name = "n", .fn = AGG_COUNT, .row = after, .nrows = 1 };
+	bool failed = true;
+
+	(void)state;
+	for (long n = 1; failed; n++) {
+		struct an_flame f = { 0 }, past = { 0 };
+
+		an_flame_add(&past, &first);
+		an_flame_add(&f, &second);
+		mem_fail_at(n);
+		an_flame_subtract(&f, &past);
+		failed = mem_failed();
+		mem_fail_at(0);
+		assert_int_equal(f.failed, failed);
+		an_flame_free(&past);
+		an_flame_free(&f);
+	}
+	assert_int_equal(mem_live(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -447,6 +472,7 @@ int main(void)
 		cmocka_unit_test(a_row_without_a_name_is_never_called_after_the_sign_of_aggregations),
 		cmocka_unit_test(paths_of_several_aggregations_begin_with_their_own),
 		cmocka_unit_test(a_difference_has_what_was_counted_since),
+		cmocka_unit_test(a_difference_without_memory_is_none),
 		cmocka_unit_test(a_frame_of_the_kernel_and_one_of_a_process_with_its_name_are_two),
 		cmocka_unit_test(sums_stay_within_64_bits_and_those_below_0_are_counted),
 		cmocka_unit_test(what_does_not_add_up_has_no_tree),
