@@ -226,6 +226,296 @@ static void dedicated_partitions_give_and_shared_ones_do_not(void **state)
 	assert_int_equal(invariant_verdict(name, NULL, &is, &e), GPCI_HOLDS);
 }
 
+/* ---- rows: two moments that keep to all of it, and what a row changes in them ------------------------------------- */
+
+enum moment_of { WAS, IS, BOTH };
+struct edit {
+	const char *field; /* "units": of a domain, and no field */
+	uint64_t value;
+	uint8_t of, table, record;
+};
+struct row {
+	int line;
+	bool alone; /* there is one snapshot */
+	struct edit edit[8];
+	const char *broken; /* NULL: it holds */
+};
+
+/* Partition 2 consumed its entitlement and 10 cycles more, partition 3 its entitlement. */
+static void moments_make(struct moment *was, struct moment *is)
+{
+	for (struct moment *m = was;; m = is) {
+		const uint64_t more = m == is;
+
+		moment_make(m, (10 + more) * WINDOW, 1000 + more * ENTITLED, 100 + more * 10);
+		field_set(&m->s, TABLE_PARTITIONS, 0, "entitled", 4000 + more * ENTITLED);
+		field_set(&m->s, TABLE_PARTITIONS, 0, "idle", 50 + more * 5);
+		field_set(&m->s, TABLE_PARTITIONS, 1, "entitled", 4000 + more * ENTITLED);
+		field_set(&m->s, TABLE_PARTITIONS, 1, "capped", 200 + more * ENTITLED);
+		field_set(&m->s, TABLE_PARTITIONS, 1, "idle", 20 + more * 7);
+		field_set(&m->s, TABLE_PROCESSORS, 0, "processor_time", 700 + more * 4000000);
+		field_set(&m->s, TABLE_PROCESSORS, 1, "processor_time", 600 + more * 96010);
+		field_set(&m->s, TABLE_CORES, 0, "purr", 700 + more * 4000000);
+		if (m == is)
+			return;
+	}
+}
+
+static void edit_moment(struct moment *m, const struct edit *e)
+{
+	if (!strcmp(e->field, "units"))
+		m->domain[e->record].element[0].units[1] = (uint16_t)e->value;
+	else
+		field_set(&m->s, (enum snapshot_table)e->table, e->record, e->field, e->value);
+}
+
+static void check_rows(enum gpci_invariant_name name, const struct row *row, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		static struct moment was, is;
+		enum gpci_verdict verdict;
+		struct err e;
+
+		moments_make(&was, &is);
+		for (const struct edit *x = row[i].edit; x->field; x++) {
+			if (x->of != IS)
+				edit_moment(&was, x);
+			if (x->of != WAS)
+				edit_moment(&is, x);
+		}
+		verdict = invariant_verdict(name, row[i].alone ? NULL : &was, &is, &e);
+		if (verdict != (row[i].broken ? GPCI_BROKEN : GPCI_HOLDS) ||
+		    (row[i].broken && strcmp(e.text, row[i].broken)))
+			fail_msg("line %d: %d, \"%s\"", row[i].line, verdict, e.text);
+	}
+}
+
+#define PARTITION(of, i, field, value)                \
+	{                                             \
+		field, value, of, TABLE_PARTITIONS, i \
+	}
+#define PROCESSOR(of, i, field, value)                \
+	{                                             \
+		field, value, of, TABLE_PROCESSORS, i \
+	}
+
+static void processors_ran_what_partitions_consumed(void **state)
+{
+	static const struct row rows[] = {
+		{ __LINE__, false, { { 0 } }, NULL },
+		{ __LINE__,
+		  false,
+		  { PROCESSOR(IS, 1, "processor_time", 600 + 96011) },
+		  "processors ran 4096011 cycles meanwhile, partitions consumed 4096010" },
+		{ __LINE__,
+		  true,
+		  { PROCESSOR(IS, 1, "processor_time", 600 + 96011) },
+		  NULL }, /* of others, that are gone */
+		{ __LINE__,
+		  true,
+		  { PROCESSOR(IS, 1, "processor_time", 600 + 96009) },
+		  "processors ran 4097309 cycles, partitions consumed 4097310" },
+		{ __LINE__,
+		  false,
+		  { PROCESSOR(WAS, 0, "processor_time", 699), PROCESSOR(IS, 0, "processor_time", 4000699) },
+		  "processors ran 4097309 cycles, partitions consumed 4097310" },
+		{ __LINE__,
+		  false,
+		  { PROCESSOR(WAS, 0, "processor_time", 705), PROCESSOR(IS, 0, "processor_time", 4000705) },
+		  NULL },
+		{ __LINE__,
+		  false,
+		  { PARTITION(IS, 1, "uncapped", 1), PROCESSOR(IS, 1, "processor_time", 600 + 96011) },
+		  NULL },
+	};
+
+	(void)state;
+	check_rows(GPCI_INVARIANT_processors_ran_what_was_consumed, rows, COUNT(rows));
+}
+
+static void a_processor_runs_while_time_passes_and_while_it_is_used(void **state)
+{
+	static const struct row rows[] = {
+		{ __LINE__,
+		  false,
+		  { PROCESSOR(WAS, 0, "processor_time", 10 * WINDOW), PROCESSOR(IS, 0, "processor_time", 11 * WINDOW) },
+		  NULL },
+		{ __LINE__,
+		  false,
+		  { PROCESSOR(WAS, 0, "processor_time", 10 * WINDOW + 1),
+		    PROCESSOR(IS, 0, "processor_time", 11 * WINDOW + 1) },
+		  "processor 0 ran 56320001 cycles of 56320000 since boot" },
+		{ __LINE__,
+		  false,
+		  { PROCESSOR(WAS, 1, "processor_time", 10 * WINDOW - 1),
+		    PROCESSOR(IS, 1, "processor_time", 11 * WINDOW) },
+		  "processor 1 ran 5120001 cycles in 5120000" },
+		{ __LINE__, true, { PROCESSOR(IS, 1, "processor_time", 11 * WINDOW) }, NULL },
+		{ __LINE__,
+		  false,
+		  { PROCESSOR(BOTH, 1, "state", 3) },
+		  "processor 1 is in no use, but ran 96010 cycles" },
+		{ __LINE__, false, { PROCESSOR(BOTH, 1, "state", 3), PROCESSOR(IS, 1, "processor_time", 600) }, NULL },
+		{ __LINE__, false, { PROCESSOR(IS, 1, "state", 3) }, NULL }, /* it was in use until then */
+		{ __LINE__, false, { PROCESSOR(WAS, 1, "state", 3) }, NULL },
+		{ __LINE__, false, { PROCESSOR(BOTH, 1, "state", 4) }, NULL },
+	};
+
+	(void)state;
+	check_rows(GPCI_INVARIANT_processors_run_within_time, rows, COUNT(rows));
+}
+
+static void capped_cycles_are_within_the_entitlement_of_time_that_passed(void **state)
+{
+	static const struct row rows[] = {
+		{ __LINE__, false, { { 0 } }, NULL },
+		{ __LINE__, false, { PARTITION(IS, 0, "capped", 4000 + ENTITLED) }, NULL },
+		{ __LINE__,
+		  false,
+		  { PARTITION(IS, 0, "capped", 4001 + ENTITLED) },
+		  "partition 2 consumed 2052001 capped cycles of 2052000 entitled ones" },
+		{ __LINE__,
+		  true,
+		  { PARTITION(IS, 1, "capped", 4001 + ENTITLED) },
+		  "partition 3 consumed 2052001 capped cycles of 2052000 entitled ones" },
+		/* a window more, and one cycle */
+		{ __LINE__, false, { PARTITION(IS, 1, "entitled", 4001 + 2 * ENTITLED) }, NULL },
+		{ __LINE__,
+		  false,
+		  { PARTITION(IS, 1, "entitled", 4002 + 2 * ENTITLED) },
+		  "partition 3 has 0.40 cores, but was entitled to 4096002 cycles in 5120000" },
+		/* of one whose entitlement changed only what all have is known: two processors */
+		{ __LINE__,
+		  false,
+		  { { "units", 1, IS, 0, 1 }, PARTITION(IS, 1, "entitled", 4000 + 2 * WINDOW - ENTITLED) },
+		  NULL },
+		{ __LINE__,
+		  false,
+		  { { "units", 1, IS, 0, 1 }, PARTITION(IS, 1, "entitled", 4001 + 2 * WINDOW - ENTITLED) },
+		  "shared partitions were entitled to 10240001 cycles, shared processors have 10240000" },
+		{ __LINE__,
+		  false,
+		  { { "units", 1, IS, 0, 1 },
+		    PARTITION(IS, 1, "entitled", 4000 + WINDOW),
+		    PROCESSOR(BOTH, 1, "state", 3) },
+		  "shared partitions were entitled to 7168000 cycles, shared processors have 5120000" },
+	};
+
+	(void)state;
+	check_rows(GPCI_INVARIANT_capped_within_entitled, rows, COUNT(rows));
+}
+
+static void what_is_donated_others_take(void **state)
+{
+/* processor 1 is partition 3's own, which it gave for so many cycles */
+#define DEDICATED(donated, ran)                                                                               \
+	PROCESSOR(BOTH, 1, "owner", 3), PROCESSOR(BOTH, 1, "state", 5), PARTITION(IS, 1, "donated", donated), \
+		PROCESSOR(IS, 1, "processor_time", 600 + (ran))
+	static const struct row rows[] = {
+		{ __LINE__, false, { { 0 } }, NULL },
+		{ __LINE__, false, { DEDICATED(10, ENTITLED + 10) }, NULL },
+		{ __LINE__, false, { DEDICATED(9, ENTITLED + 9) }, NULL },
+		{ __LINE__, false, { DEDICATED(11, ENTITLED + 11) }, "11 cycles were donated, 10 taken uncapped" },
+		{ __LINE__,
+		  false,
+		  { DEDICATED(10, ENTITLED + 9) },
+		  "the processors of partition 3 ran 2048009 cycles, it consumed 2048000 and donated 10" },
+		{ __LINE__,
+		  false,
+		  { DEDICATED(10, ENTITLED + 11) },
+		  "the processors of partition 3 ran 2048011 cycles, it consumed 2048000 and donated 10" },
+		/* its owner changed meanwhile: nothing is known */
+		{ __LINE__, false, { DEDICATED(10, ENTITLED + 9), PROCESSOR(WAS, 1, "owner", 2) }, NULL },
+	};
+
+	(void)state;
+	check_rows(GPCI_INVARIANT_donated_is_consumed, rows, COUNT(rows));
+#undef DEDICATED
+}
+
+static void idle_cycles_are_among_those_consumed(void **state)
+{
+	static const struct row rows[] = {
+		{ __LINE__, false, { { 0 } }, NULL },
+		{ __LINE__, true, { PARTITION(IS, 0, "idle", ENTITLED + 1110) }, NULL },
+		{ __LINE__,
+		  true,
+		  { PARTITION(IS, 0, "idle", ENTITLED + 1111) },
+		  "partition 2 was idle for 2049111 cycles of 2049110 consumed ones" },
+		{ __LINE__, false, { PARTITION(IS, 1, "idle", 20 + ENTITLED) }, NULL },
+		{ __LINE__,
+		  false,
+		  { PARTITION(IS, 1, "idle", 21 + ENTITLED) },
+		  "partition 3 was idle for more cycles than it consumed meanwhile" },
+		{ __LINE__, true, { PARTITION(IS, 1, "idle", 21 + ENTITLED) }, NULL },
+	};
+
+	(void)state;
+	check_rows(GPCI_INVARIANT_idle_within_consumed, rows, COUNT(rows));
+}
+
+static void counters_do_not_go_back_and_a_processor_has_one_time(void **state)
+{
+	static struct moment was, is;
+	struct err e;
+
+	(void)state;
+	moments_make(&was, &is);
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_counters_grow_and_agree, &was, &is, &e), GPCI_HOLDS);
+	field_set(&is.s, TABLE_PARTITIONS, 1, "capped", 200); /* as it was */
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_counters_grow_and_agree, &was, &is, &e), GPCI_HOLDS);
+	field_set(&is.s, TABLE_PARTITIONS, 1, "capped", 199);
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_counters_grow_and_agree, &was, &is, &e), GPCI_BROKEN);
+	assert_non_null(strstr(e.text, " of record 3: capped went back by 1"));
+	field_set(&is.s, TABLE_PARTITIONS, 1, "entitled", 3999); /* it was deleted and created */
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_counters_grow_and_agree, &was, &is, &e), GPCI_HOLDS);
+	moments_make(&was, &is);
+	field_set(&is.s, TABLE_CORES, 0, "purr", 4000701);
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_counters_grow_and_agree, NULL, &is, &e), GPCI_BROKEN);
+	assert_string_equal(e.text, "processor 0 has two times");
+	is.core[0].id = 5; /* it is none */
+	field_set(&is.s, TABLE_CORES, 0, "purr", 4000700);
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_counters_grow_and_agree, NULL, &is, &e), GPCI_BROKEN);
+	assert_string_equal(e.text, "processor 5 has two times");
+	is.s.all[TABLE_CORES] = is.s.all[TABLE_VPS] = (struct gpci_table){ 0 };
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_counters_grow_and_agree, NULL, &is, &e), GPCI_UNKNOWN);
+	assert_string_equal(e.text, "it takes two snapshots");
+}
+
+static void small_replies_and_own_views_say_the_same(void **state)
+{
+	static struct moment is;
+	struct gpci_values own;
+	struct err e;
+
+	(void)state;
+	moment_make(&is, 1000, 60, 0);
+	is.s.paging = GPCI_HOLDS;
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_small_replies_are_large_ones, NULL, &is, &e), GPCI_HOLDS);
+	is.s.paging = GPCI_UNKNOWN;
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_small_replies_are_large_ones, NULL, &is, &e), GPCI_UNKNOWN);
+	assert_string_equal(e.text, "nothing that has several records may be read");
+	is.s.paging = GPCI_BROKEN;
+	strcpy(is.s.paging_text, "as it was said");
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_small_replies_are_large_ones, NULL, &is, &e), GPCI_BROKEN);
+	assert_string_equal(e.text, "as it was said");
+
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_own_view_is_the_privileged_one, NULL, &is, &e), GPCI_UNKNOWN);
+	assert_string_equal(e.text, "only its own partition may be read");
+	own = is.partition[1];
+	is.s.own[TABLE_PARTITIONS] = (struct gpci_table){ .r = is.s.all[TABLE_PARTITIONS].r, .n = 1, .v = &own };
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_own_view_is_the_privileged_one, NULL, &is, &e), GPCI_HOLDS);
+	own.v[is.s.all[TABLE_PARTITIONS].r->nfields - 1]++;
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_own_view_is_the_privileged_one, NULL, &is, &e), GPCI_BROKEN);
+	assert_non_null(strstr(e.text, ": partition 3's own view is not the one that a privileged reading gives"));
+	own = is.partition[1];
+	own.id = 9; /* nobody else sees it */
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_own_view_is_the_privileged_one, NULL, &is, &e), GPCI_BROKEN);
+	is.s.own[TABLE_PARTITIONS].n = 0;
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_own_view_is_the_privileged_one, NULL, &is, &e), GPCI_BROKEN);
+	assert_non_null(strstr(e.text, ": partition 0's own view"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +525,13 @@ int main(void)
 		cmocka_unit_test(each_partition_is_looked_at_and_none_behind_the_last),
 		cmocka_unit_test(a_partition_consumes_what_its_virtual_processors_can),
 		cmocka_unit_test(dedicated_partitions_give_and_shared_ones_do_not),
+		cmocka_unit_test(processors_ran_what_partitions_consumed),
+		cmocka_unit_test(a_processor_runs_while_time_passes_and_while_it_is_used),
+		cmocka_unit_test(capped_cycles_are_within_the_entitlement_of_time_that_passed),
+		cmocka_unit_test(what_is_donated_others_take),
+		cmocka_unit_test(idle_cycles_are_among_those_consumed),
+		cmocka_unit_test(counters_do_not_go_back_and_a_processor_has_one_time),
+		cmocka_unit_test(small_replies_and_own_views_say_the_same),
 		cmocka_unit_test(what_a_invariant_lacks_makes_it_unknown),
 	};
 

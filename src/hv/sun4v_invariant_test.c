@@ -1284,6 +1284,7 @@ static void words_of_statistics_grow_where_they_may(void **state)
 		{ MMU_ROW(counts_grow), { { READ_2, 0, 0x000, 1 } }, NULL },
 		{ MMU_ROW(counts_grow), { { END_1, 1, 0x1d8, 1 } }, NULL },
 		{ MMU_ROW(reserved_words_stay), { { END_1, 0, 0x000, 1 } }, NULL },
+		{ MMU_ROW(reserved_words_stay), { { READ_2, 0, 0x000, 1 } }, NULL },
 		{ MMU_ROW(hits_take_ticks), { { END_1, 0, 0x000, 1 }, { END_1, 0, 0x008, 1 } }, NULL },
 		{ MMU_ROW(hits_take_ticks), { { PASSED, 0, 0x000, 1 } }, NULL }, /* its ticks are still to come */
 		{ MMU_ROW(ticks_within_time), { { READ_1, 0, 0x008, 1 } }, NULL },
