@@ -454,6 +454,40 @@ static void idle_cycles_are_among_those_consumed(void **state)
 	check_rows(GPCI_INVARIANT_idle_within_consumed, rows, COUNT(rows));
 }
 
+static void a_partition_without_virtual_processors_consumes_nothing(void **state)
+{
+	const enum gpci_invariant_name name = GPCI_INVARIANT_partitions_within_their_processors;
+	static struct moment was, is;
+	struct err e;
+
+	(void)state;
+	moments_make(&was, &is);
+	assert_int_equal(invariant_verdict(name, &was, &is, &e), GPCI_HOLDS);
+	was.s.all[TABLE_VPS].n = is.s.all[TABLE_VPS].n = 2;
+	assert_int_equal(invariant_verdict(name, &was, &is, &e), GPCI_BROKEN);
+	assert_string_equal(e.text, "partition 3 with 0 virtual processors consumed 2048000 cycles in 5120000");
+}
+
+static void any_processor_makes_its_owner_a_dedicated_partition(void **state)
+{
+	const enum gpci_invariant_name name = GPCI_INVARIANT_dedicated_and_shared;
+	static struct moment is;
+	struct err e;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		moment_make(&is, 1000, 0, 0);
+		field_set(&is.s, TABLE_PARTITIONS, 1, "uncapped", 7);
+		assert_int_equal(invariant_verdict(name, NULL, &is, &e), GPCI_HOLDS);
+		field_set(&is.s, TABLE_PROCESSORS, i, "owner", 3);
+		assert_int_equal(invariant_verdict(name, NULL, &is, &e),
+				 GPCI_HOLDS); /* one that is shared is nobody's */
+		field_set(&is.s, TABLE_PROCESSORS, i, "state", 5);
+		assert_int_equal(invariant_verdict(name, NULL, &is, &e), GPCI_BROKEN);
+		assert_string_equal(e.text, "partition 3 is dedicated, but has 7 uncapped cycles");
+	}
+}
+
 static void counters_do_not_go_back_and_a_processor_has_one_time(void **state)
 {
 	static struct moment was, is;
@@ -530,6 +564,8 @@ int main(void)
 		cmocka_unit_test(capped_cycles_are_within_the_entitlement_of_time_that_passed),
 		cmocka_unit_test(what_is_donated_others_take),
 		cmocka_unit_test(idle_cycles_are_among_those_consumed),
+		cmocka_unit_test(a_partition_without_virtual_processors_consumes_nothing),
+		cmocka_unit_test(any_processor_makes_its_owner_a_dedicated_partition),
 		cmocka_unit_test(counters_do_not_go_back_and_a_processor_has_one_time),
 		cmocka_unit_test(small_replies_and_own_views_say_the_same),
 		cmocka_unit_test(what_a_invariant_lacks_makes_it_unknown),

@@ -607,6 +607,28 @@ static void values_are_told_by_their_fields(void **state)
 	buf_free(&b);
 }
 
+static void a_value_that_finds_no_memory_has_no_words(void **state)
+{
+	static const uint32_t regs[] = { 0, 1, 2, 3, 18, 19 };
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(regs); i++)
+		for (long n = 1;; n++) {
+			struct buf b = { 0 };
+			bool failed;
+
+			mem_fail_at(n);
+			vf_fields(&vf_regs[regs[i]], 1, &b);
+			failed = mem_failed();
+			mem_fail_at(0);
+			assert_int_equal(b.failed, failed);
+			assert_true(failed || b.p[b.n - 1] != ' ');
+			buf_free(&b);
+			if (!failed)
+				break;
+		}
+}
+
 /* ---- when the platform goes, and without memory ---------------------------------------------- */
 
 static int everything(struct err *e)
@@ -706,6 +728,7 @@ int main(void)
 		cmocka_unit_test(each_strand_gets_a_clean_buffer_and_gives_it_back),
 		cmocka_unit_test(buffers_that_cannot_be_had_are_refused_with_the_reason),
 		cmocka_unit_test(values_are_told_by_their_fields),
+		cmocka_unit_test(a_value_that_finds_no_memory_has_no_words),
 		cmocka_unit_test(a_platform_that_goes_at_any_call_is_an_error_and_no_more),
 		cmocka_unit_test(without_memory_nothing_stays_behind),
 	};

@@ -1420,6 +1420,15 @@ static void statistics_that_cannot_be_read_end_the_watch(void **state)
 				       NULL);
 			assert_int_equal(w.reads, 2 + 4);
 		}
+		if (at == 1) { /* the one behind it is looked at */
+			sun4v_watch_close(watch);
+			watch = NULL;
+			w.reads = w.moment = 0;
+			w.moved[0] = (struct moved){ PASSED, 1, 0x088, 998 };
+			assert_int_equal(sun4v_watch_open(&watch, w.c, &o, &e), 0);
+			assert_verdict(__LINE__, watch, SUN4V_MMUSTAT, MMUSTAT_INVARIANT_ticks_within_time,
+				       SUN4V_BROKEN, "strand 1 spent 1002 ticks of 1001");
+		}
 		if (rc < 0)
 			assert_string_equal(e.text, at & 1 ? "strand 0 says no" : "strand 1 says no");
 		sun4v_watch_close(watch);
@@ -1464,6 +1473,15 @@ static void what_nothing_tells_makes_them_unknown(void **state)
 	assert_verdict(__LINE__, watch, SUN4V_MMUSTAT, MMUSTAT_INVARIANT_hits_and_misses_are_all, SUN4V_UNKNOWN,
 		       "nothing tells how many misses no TSB answered");
 	assert_verdict(__LINE__, watch, SUN4V_MMUSTAT, MMUSTAT_INVARIANT_hits_are_misses, SUN4V_HOLDS, NULL);
+	sun4v_watch_close(watch);
+	world_close();
+
+	niagara_open(NULL); /* what one side lacks is not held against the other */
+	w.extra[0] = (struct extra){ .strand = 0, .event = ITLB_MISS, .when = REFUSED };
+	w.moved[0] = (struct moved){ PASSED, 0, 0x110, 1 };
+	watch = world_watch(SUN4V_MMUSTAT, 1000);
+	assert_verdict(__LINE__, watch, SUN4V_MMUSTAT, MMUSTAT_INVARIANT_hits_are_misses, SUN4V_BROKEN,
+		       "strand 0: 0 data misses of the TLB, 1 of them hit a TSB");
 	sun4v_watch_close(watch);
 	world_close();
 
