@@ -71,11 +71,41 @@ static void moment_make(struct moment *m, uint64_t timebase, uint64_t capped, ui
 	field_set(&m->s, TABLE_PARTITIONS, 0, "uncapped", uncapped);
 }
 
+/* Each table in memory of its own, so that a look behind its end is seen. */
+static struct gpci_snapshot *snapshot_apart(const struct moment *m)
+{
+	struct gpci_snapshot *s = mem_alloc(sizeof(*s));
+
+	*s = m->s;
+	for (uint32_t t = 0; t < TABLES; t++) {
+		struct gpci_table *table = &s->all[t];
+		const size_t bytes = table->n * sizeof(table->v[0]);
+
+		if (bytes)
+			table->v = memcpy(mem_alloc(bytes), table->v, bytes);
+	}
+	return s;
+}
+
+static void apart_free(struct gpci_snapshot *s)
+{
+	for (uint32_t t = 0; s && t < TABLES; t++)
+		if (s->all[t].n)
+			mem_free(s->all[t].v);
+	mem_free(s);
+}
+
 static enum gpci_verdict invariant_verdict(enum gpci_invariant_name name, const struct moment *was,
 					   const struct moment *is, struct err *e)
 {
+	struct gpci_snapshot *before = was ? snapshot_apart(was) : NULL, *now = snapshot_apart(is);
+	enum gpci_verdict verdict;
+
 	*e = (struct err){ 0 };
-	return gpci_invariant_check(gpci_invariant_at(name), was ? &was->s : NULL, &is->s, e);
+	verdict = gpci_invariant_check(gpci_invariant_at(name), before, now, e);
+	apart_free(before);
+	apart_free(now);
+	return verdict;
 }
 
 static void uncapped_cycles_come_behind_the_whole_entitlement_of_a_window(void **state)
@@ -327,6 +357,11 @@ static void processors_ran_what_partitions_consumed(void **state)
 		  false,
 		  { PARTITION(IS, 1, "uncapped", 1), PROCESSOR(IS, 1, "processor_time", 600 + 96011) },
 		  NULL },
+		/* an owner changed: sums of both moments can't be compared */
+		{ __LINE__,
+		  false,
+		  { PROCESSOR(WAS, 1, "owner", 2), PROCESSOR(IS, 1, "processor_time", 600 + 96011) },
+		  NULL },
 	};
 
 	(void)state;
@@ -359,10 +394,23 @@ static void a_processor_runs_while_time_passes_and_while_it_is_used(void **state
 		{ __LINE__, false, { PROCESSOR(IS, 1, "state", 3) }, NULL }, /* it was in use until then */
 		{ __LINE__, false, { PROCESSOR(WAS, 1, "state", 3) }, NULL },
 		{ __LINE__, false, { PROCESSOR(BOTH, 1, "state", 4) }, NULL },
+		{ __LINE__, true, { PROCESSOR(IS, 1, "state", 3) }, NULL },
 	};
 
 	(void)state;
 	check_rows(GPCI_INVARIANT_processors_run_within_time, rows, COUNT(rows));
+}
+
+static void since_when_a_processor_runs_may_be_unknown(void **state)
+{
+	static struct moment was, is;
+	struct err e;
+
+	(void)state;
+	moments_make(&was, &is);
+	is.s.all[TABLE_CORES] = (struct gpci_table){ 0 };
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_processors_run_within_time, &was, &is, &e), GPCI_HOLDS);
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_processors_run_within_time, NULL, &is, &e), GPCI_HOLDS);
 }
 
 static void capped_cycles_are_within_the_entitlement_of_time_that_passed(void **state)
@@ -399,6 +447,19 @@ static void capped_cycles_are_within_the_entitlement_of_time_that_passed(void **
 		    PARTITION(IS, 1, "entitled", 4000 + WINDOW),
 		    PROCESSOR(BOTH, 1, "state", 3) },
 		  "shared partitions were entitled to 7168000 cycles, shared processors have 5120000" },
+		/* two and a half cores */
+		{ __LINE__,
+		  false,
+		  { { "units", 210, BOTH, 0, 1 }, PARTITION(IS, 1, "entitled", 4002 + 5 * WINDOW) },
+		  "partition 3 has 2.50 cores, but was entitled to 25600002 cycles in 5120000" },
+		/* partition 2 has processor 1 for itself, and no part in what is shared */
+		{ __LINE__,
+		  false,
+		  { PROCESSOR(BOTH, 1, "owner", 2),
+		    PROCESSOR(BOTH, 1, "state", 5),
+		    { "units", 1, IS, 0, 1 },
+		    PARTITION(IS, 1, "entitled", 4000 + WINDOW) },
+		  NULL },
 	};
 
 	(void)state;
@@ -426,6 +487,11 @@ static void what_is_donated_others_take(void **state)
 		  "the processors of partition 3 ran 2048011 cycles, it consumed 2048000 and donated 10" },
 		/* its owner changed meanwhile: nothing is known */
 		{ __LINE__, false, { DEDICATED(10, ENTITLED + 9), PROCESSOR(WAS, 1, "owner", 2) }, NULL },
+		{ __LINE__,
+		  false,
+		  { PROCESSOR(BOTH, 0, "owner", 2), PROCESSOR(BOTH, 0, "state", 5),
+		    PROCESSOR(IS, 0, "processor_time", 701 + ENTITLED) },
+		  "the processors of partition 2 ran 2048001 cycles, it consumed 2048000 and donated 0" },
 	};
 
 	(void)state;
@@ -504,6 +570,14 @@ static void counters_do_not_go_back_and_a_processor_has_one_time(void **state)
 	field_set(&is.s, TABLE_PARTITIONS, 1, "entitled", 3999); /* it was deleted and created */
 	assert_int_equal(invariant_verdict(GPCI_INVARIANT_counters_grow_and_agree, &was, &is, &e), GPCI_HOLDS);
 	moments_make(&was, &is);
+	field_set(&is.s, TABLE_PARTITIONS, 0, "capped", 999);
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_counters_grow_and_agree, &was, &is, &e), GPCI_BROKEN);
+	assert_non_null(strstr(e.text, " of record 2: capped went back by 1"));
+	field_set(&is.s, TABLE_PARTITIONS, 0, "entitled", 3999); /* it began anew, and not the other one */
+	field_set(&is.s, TABLE_PARTITIONS, 1, "capped", 199);
+	assert_int_equal(invariant_verdict(GPCI_INVARIANT_counters_grow_and_agree, &was, &is, &e), GPCI_BROKEN);
+	assert_non_null(strstr(e.text, " of record 3: capped went back by 1"));
+	moments_make(&was, &is);
 	field_set(&is.s, TABLE_CORES, 0, "purr", 4000701);
 	assert_int_equal(invariant_verdict(GPCI_INVARIANT_counters_grow_and_agree, NULL, &is, &e), GPCI_BROKEN);
 	assert_string_equal(e.text, "processor 0 has two times");
@@ -561,6 +635,7 @@ int main(void)
 		cmocka_unit_test(dedicated_partitions_give_and_shared_ones_do_not),
 		cmocka_unit_test(processors_ran_what_partitions_consumed),
 		cmocka_unit_test(a_processor_runs_while_time_passes_and_while_it_is_used),
+		cmocka_unit_test(since_when_a_processor_runs_may_be_unknown),
 		cmocka_unit_test(capped_cycles_are_within_the_entitlement_of_time_that_passed),
 		cmocka_unit_test(what_is_donated_others_take),
 		cmocka_unit_test(idle_cycles_are_among_those_consumed),
