@@ -425,6 +425,139 @@ static void a_cleared_key_that_finds_no_memory_is_not_left_out(void **state)
 	}
 }
 
+/* ---- a key in two maps ------------------------------------------------------------ */
+
+struct two {
+	struct fake map[2];
+};
+
+static struct fake *map_of(void *maps, uint32_t map)
+{
+	assert_true(map < 2);
+	return &((struct two *)maps)->map[map];
+}
+
+static int two_lookup(void *maps, uint32_t map, const void *key, void *value)
+{
+	return fake_lookup(map_of(maps, map), map, key, value);
+}
+
+static int two_update(void *maps, uint32_t map, const void *key, const void *value)
+{
+	return fake_update(map_of(maps, map), map, key, value);
+}
+
+static int two_remove(void *maps, uint32_t map, const void *key)
+{
+	struct fake *f = map_of(maps, map);
+	const uint64_t k = *(const uint64_t *)key;
+	const int rc = f->e[k].used ? 0 : -TALLY_EEND;
+
+	memset(&f->e[k], 0, sizeof(f->e[k]));
+	return rc;
+}
+
+static int two_take(void *maps, uint32_t map, const void *key, void *value)
+{
+	return fake_take(map_of(maps, map), map, key, value);
+}
+
+static int two_next(void *maps, uint32_t map, const void *key, void *next)
+{
+	return fake_next(map_of(maps, map), map, key, next);
+}
+
+static const struct map_ops two_map_ops = { two_lookup, two_update, two_remove, two_take, two_next, NULL, NULL };
+
+static struct maps two_maps(struct engine *g)
+{
+	return (struct maps){ .maps = g, .ops = &two_map_ops, .ncpus = CPUS };
+}
+
+static const struct engine_ops two_ops = { .maps = two_maps };
+
+/* Key 1 is in both maps, key 2 in the first, key 3 in the second. */
+static void set_up_two(struct fixture *x, struct two *two, uint8_t fn, uint32_t words)
+{
+	static const uint64_t had[2][4] = { { 0, 5, 6, 0 }, { 0, 9, 0, 7 } };
+
+	set_up(x, fn, words, IMG_PERCPU_HASH);
+	*two = (struct two){ 0 };
+	for (uint32_t m = 0; m < 2; m++) {
+		two->map[m].base.ops = &two_ops;
+		two->map[m].words = words;
+		two->map[m].still = true;
+		for (uint32_t k = 1; k < 4; k++)
+			if (had[m][k]) {
+				two->map[m].e[k].used = true;
+				memcpy(two->map[m].e[k].v[m], (uint64_t[]){ had[m][k], 1 }, words * 8);
+			}
+	}
+	x->t.eng = &two->map[0].base;
+	x->s.nmaps = 2;
+	x->s.imap[0] = 0;
+	x->s.imap[1] = 1;
+}
+
+/* What is shown of each key that is; all others are gone. */
+static void expect_shown(struct fixture *x, uint64_t one, uint64_t two, uint64_t three)
+{
+	const uint64_t want[] = { 0, one, two, three };
+
+	assert_int_equal(snapshot_take(&x->t, &x->s), 0);
+	assert_int_equal(x->s.snap->n, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct cell *c = &x->s.snap->cell[i];
+
+		assert_false(c->gone);
+		assert_int_equal(c->shown[0], want[*(const uint64_t *)c->key]);
+	}
+}
+
+static void a_key_in_two_maps_is_one_row_and_goes_from_both(void **state)
+{
+	static const bool all[] = { true };
+	struct fixture x;
+	struct two two;
+
+	(void)state;
+	set_up_two(&x, &two, AGG_COUNT, 1);
+	expect_shown(&x, 14, 6, 7);
+	assert_int_equal(snapshot_clear(&x.t, &x.s), 0);
+	snapshot_drop(&x.s);
+	two.map[1].e[1].v[0][0] += 2;
+	expect_shown(&x, 2, 0, 0);
+	assert_int_equal(snapshot_trunc(&x.t, &x.s, all), 0);
+	snapshot_drop(&x.s);
+	for (uint32_t k = 0; k < KEYS; k++)
+		assert_false(two.map[0].e[k].used || two.map[1].e[k].used);
+	assert_int_equal(snapshot_take(&x.t, &x.s), 0);
+	assert_int_equal(x.s.snap->n, 0);
+	snapshot_drop(&x.s);
+	baseline_free(&x.s);
+}
+
+/* A maximum that was cleared is in the first map, unset, and no longer in the second one. */
+static void a_maximum_in_two_maps_starts_again_in_both(void **state)
+{
+	struct fixture x;
+	struct two two;
+
+	(void)state;
+	set_up_two(&x, &two, AGG_MAX, 2);
+	expect_shown(&x, 9, 6, 7);
+	assert_int_equal(snapshot_clear(&x.t, &x.s), 0);
+	snapshot_drop(&x.s);
+	assert_true(two.map[0].e[1].used && two.map[0].e[2].used);
+	for (uint32_t k = 1; k < 4; k++)
+		assert_false(two.map[1].e[k].used);
+	two.map[0].e[1].v[0][0] = 3;
+	two.map[0].e[1].v[0][1] = 1;
+	expect_shown(&x, 3, 0, 0);
+	snapshot_drop(&x.s);
+	baseline_free(&x.s);
+}
+
 /* Rows that are there and can't be read are no rows that aren't there. */
 static void values_that_cannot_be_read_are_an_error_and_no_empty_answer(void **state)
 {
@@ -455,6 +588,8 @@ int main(void)
 		cmocka_unit_test(forgotten_keys_take_no_memory),
 		cmocka_unit_test(a_clear_that_finds_no_memory_says_so),
 		cmocka_unit_test(a_cleared_key_that_finds_no_memory_is_not_left_out),
+		cmocka_unit_test(a_key_in_two_maps_is_one_row_and_goes_from_both),
+		cmocka_unit_test(a_maximum_in_two_maps_starts_again_in_both),
 		cmocka_unit_test(values_that_cannot_be_read_are_an_error_and_no_empty_answer),
 	};
 
