@@ -590,6 +590,32 @@ static void counters_do_not_go_back_and_a_processor_has_one_time(void **state)
 	assert_string_equal(e.text, "it takes two snapshots");
 }
 
+static void who_ran_somewhere_ran_on_a_processor_that_there_is(void **state)
+{
+	const enum gpci_invariant_name name = GPCI_INVARIANT_counters_grow_and_agree;
+	static struct gpci_values config[2];
+	static struct moment is;
+	struct err e;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		moment_make(&is, 1000, 60, 0);
+		moment_add_table(&is, TABLE_CONFIG, GPCI_REQUEST_processor_config, config, 2,
+				 4); /* processors 4 and 5 */
+		for (uint32_t k = 0; k < 3; k++)
+			field_set(&is.s, TABLE_VPS, k, "processor", 4 + k % 2);
+		assert_int_equal(invariant_verdict(name, NULL, &is, &e), GPCI_HOLDS);
+		field_set(&is.s, TABLE_VPS, i, "processor", UINT16_MAX); /* it never ran */
+		assert_int_equal(invariant_verdict(name, NULL, &is, &e), GPCI_HOLDS);
+		field_set(&is.s, TABLE_VPS, i, "processor", 6);
+		assert_int_equal(invariant_verdict(name, NULL, &is, &e), GPCI_BROKEN);
+		assert_string_equal(
+			e.text, i == 0 ? "virtual processor 0 of partition 2 ran on processor 6, which there is not" :
+				i == 1 ? "virtual processor 1 of partition 2 ran on processor 6, which there is not" :
+					 "virtual processor 0 of partition 3 ran on processor 6, which there is not");
+	}
+}
+
 static void small_replies_and_own_views_say_the_same(void **state)
 {
 	static struct moment is;
@@ -642,6 +668,7 @@ int main(void)
 		cmocka_unit_test(a_partition_without_virtual_processors_consumes_nothing),
 		cmocka_unit_test(any_processor_makes_its_owner_a_dedicated_partition),
 		cmocka_unit_test(counters_do_not_go_back_and_a_processor_has_one_time),
+		cmocka_unit_test(who_ran_somewhere_ran_on_a_processor_that_there_is),
 		cmocka_unit_test(small_replies_and_own_views_say_the_same),
 		cmocka_unit_test(what_a_invariant_lacks_makes_it_unknown),
 	};
