@@ -567,6 +567,33 @@ static void a_dirty_line_that_goes_is_written_back_to_its_home(void **state)
 	rig_close(&r);
 }
 
+/* To its own memory a node writes alone; to another's it goes between nodes, through the plane of its address. */
+static void a_write_back_is_between_nodes_when_another_is_the_lines_home(void **state)
+{
+	(void)state;
+	for (uint64_t home = 0; home < 4; home++) {
+		const struct niagara_truth *t;
+		uint64_t fills = 0, writes = 0, planes = 0;
+
+		rig_open(&r, "batoka", 4, (struct niagara_opts){ 0 });
+		t = truth(&r);
+		for (uint64_t i = 0; i < 40; i++)
+			ref(&r, NIAGARA_STORE, 0, PAGES(256M) | home * GB | i * MB);
+		for (uint32_t i = 0; i < COUNT(t->served); i++)
+			fills += t->served[i];
+		for (uint32_t i = 0; i < COUNT(t->plane); i++)
+			planes += t->plane[i];
+		for (uint32_t i = 0; i < 4; i++)
+			writes += t->mcu_writes[i][0] + t->mcu_writes[i][1];
+		assert_uint_in_range(t->writebacks, 24, 26);
+		assert_int_equal(writes, t->writebacks);
+		assert_int_equal(t->mcu_writes[home][0], t->writebacks);
+		assert_int_equal(t->transactions, fills + (home == 0 ? 0 : t->writebacks));
+		assert_int_equal(planes, t->transactions);
+		rig_close(&r);
+	}
+}
+
 /* Memory has the old bytes still; who reads the line from the owner has it clean. */
 static void a_stored_line_that_others_have_read_is_written_back_when_its_owner_drops_it(void **state)
 {
@@ -745,6 +772,7 @@ int main(void)
 		cmocka_unit_test(a_store_takes_the_line_from_all_other_caches),
 		cmocka_unit_test(a_store_to_code_takes_it_from_the_own_instruction_cache_too),
 		cmocka_unit_test(a_dirty_line_that_goes_is_written_back_to_its_home),
+		cmocka_unit_test(a_write_back_is_between_nodes_when_another_is_the_lines_home),
 		cmocka_unit_test(a_stored_line_that_others_have_read_is_written_back_when_its_owner_drops_it),
 		cmocka_unit_test(costs_have_an_order),
 		cmocka_unit_test(a_strand_waits_for_a_store_only_when_its_buffer_is_full),

@@ -33,6 +33,11 @@ static void operands_of_x86_64_are_understood(void **state)
 	IS(SYM_X86_64, "8@$42", OPERAND_CONST, 8, false, 0, 0, 0, 42);
 	IS(SYM_X86_64, "-8@$-42", OPERAND_CONST, 8, true, 0, 0, 0, -42);
 	IS(SYM_X86_64, "4@$0xff", OPERAND_CONST, 4, false, 0, 0, 0, 255);
+	IS(SYM_X86_64, "8@$0", OPERAND_CONST, 8, false, 0, 0, 0, 0);
+	IS(SYM_X86_64, "8@$07", OPERAND_CONST, 8, false, 0, 0, 0, 7);
+	IS(SYM_X86_64, "8@$0Xa0", OPERAND_CONST, 8, false, 0, 0, 0, 160);
+	IS(SYM_X86_64, "8@$+5", OPERAND_CONST, 8, false, 0, 0, 0, 5);
+	IS(SYM_X86_64, "8@0(%rdi)", OPERAND_MEM, 8, false, 0, 112, 0, 0);
 	IS(SYM_X86_64, "8@(%rdi)", OPERAND_MEM, 8, false, 0, 112, 0, 0);
 	IS(SYM_X86_64, "-2@-16(%rbp)", OPERAND_MEM, 2, true, 0, 32, 0, -16);
 	IS(SYM_X86_64, "4@8(%rax,%rcx,4)", OPERAND_MEM_INDEX, 4, false, 2, 80, 88, 8);

@@ -1,8 +1,11 @@
 /* usdt_test.c: static probes of this process, whose notes are written here. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -240,6 +243,150 @@ static void probes_of_processes_are_only_without_on(void **state)
 	}
 }
 
+/* ---- of whichever process --------------------------------------------------------------------- */
+
+static int match_any(struct probes *t, const char *prov, const char *name, struct found *f, struct err *e)
+{
+	*f = (struct found){ 0 };
+	*e = (struct err){ 0 };
+	return probes_match(t, &(struct d_probedesc){ prov, "", "tally_usdt_target", name }, collect, f, e);
+}
+
+/* Those of this process or of whichever that are no stand-ins, each once: more processes may have them. */
+static uint32_t ours(struct probes *t, const struct found *f, const struct probe **last)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct probe *p = probes_get(t, f->id[i]);
+
+		if (p != *last && !p->is_later && (probe_is_any(p) || p->place->pid == (uint32_t)getpid())) {
+			*last = p;
+			n++;
+		}
+	}
+	return n;
+}
+
+/* A pattern that any process id matches is one probe for all processes, if somebody waits; a narrower one is of those
+ * that are there. */
+static void a_pattern_of_any_process_id_is_one_probe_while_it_waits(void **state)
+{
+	static const struct {
+		int line;
+		const char *prov;
+		enum prov_waits waits;
+		bool any;
+	} row[] = {
+		{ __LINE__, "tallyunit*", WAITS_ALL, true },
+		{ __LINE__, "tallyunit*", WAITS_NONE, false },
+		{ __LINE__, "tallyunit[0-9]*", WAITS_MATCHED, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct probes *t = table((struct prov_opts){ .waits = row[i].waits });
+		const struct probe *p = NULL;
+		char named[40];
+		struct found f;
+		struct err e;
+
+		if (match_any(t, row[i].prov, "two-words", &f, &e) < 1)
+			fail_msg("line %d: %s", row[i].line, e.text);
+		snprintf(named, sizeof(named), row[i].any ? "tallyunit*" : "tallyunit%d", getpid());
+		if (ours(t, &f, &p) != 1 || probe_is_any(p) != row[i].any || strcmp(p->prov_name, named))
+			fail_msg("line %d: %u, %s", row[i].line, ours(t, &f, &p), p ? p->prov_name : "");
+		if (!!probes_waits(t) != (row[i].waits != WAITS_NONE))
+			fail_msg("line %d: who waits", row[i].line);
+		probes_close(t);
+	}
+}
+
+static void a_pattern_that_nobody_has_is_refused_and_may_wait(void **state)
+{
+	struct probes *t = table((struct prov_opts){ .waits = WAITS_ALL });
+	struct found f;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(match_any(t, "tallyunix*", "two-words", &f, &e), -TALLY_ENOPROBE);
+	assert_string_equal(e.text, "usdt: no process has static probes of a provider \"tallyunix*\" now, "
+				    "and no provider is called so");
+	assert_non_null(probes_waits(t));
+	assert_int_equal(f.n, 1);
+	assert_true(probes_get(t, f.id[0])->is_later);
+	probes_close(t);
+}
+
+struct come {
+	uint32_t n, outdated;
+};
+
+static int comes(void *arg, const struct user_wait *w, const struct user_file *f, uint32_t id)
+{
+	struct come *c = arg;
+
+	assert_int_equal(w->pid, 0);
+	assert_string_equal(w->d.name, "two-words");
+	assert_non_null(f->code);
+	assert_true(id > 0);
+	c->n++;
+	return 0;
+}
+
+static void goes(void *arg, const struct user_file *f)
+{
+	struct come *c = arg;
+
+	(void)f;
+	c->outdated++;
+}
+
+/* A file that no process maps, with this program in it. */
+static int copy_of_this_program(void)
+{
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), to = memfd_create("copy", MFD_CLOEXEC);
+	ssize_t n;
+
+	assert_true(from >= 0 && to >= 0);
+	while ((n = sendfile(to, from, NULL, 1 << 20)) > 0)
+		;
+	assert_int_equal(n, 0);
+	close(from);
+	return to;
+}
+
+/* A program begins that no process was before: it has what waits. Once it is known, it has nothing new. */
+static void a_program_that_begins_later_has_the_probes_that_wait(void **state)
+{
+	struct probes *t = table((struct prov_opts){ .waits = WAITS_ALL });
+	int fd = copy_of_this_program(), text = memfd_create("text", MFD_CLOEXEC);
+	struct come c = { 0 };
+	struct found f;
+	struct err e;
+
+	(void)state;
+	assert_false(probes_wait_for(t, fd));
+	assert_true(match_any(t, "tallyu?it*", "two-words", &f, &e) > 0);
+	assert_false(probes_wait_for(t, text));
+	close(text);
+	e = (struct err){ 0 };
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(probes_look_at(t, dup(fd), "/bin/usdt_test", goes, comes, &c, &e), 0);
+		assert_int_equal(c.n, 1);
+		assert_int_equal(c.outdated, 0);
+	}
+	/* it is written anew */
+	assert_int_equal(ftruncate(fd, lseek(fd, 0, SEEK_END) + 1), 0);
+	assert_true(probes_wait_for(t, fd));
+	assert_int_equal(probes_look_at(t, dup(fd), "/bin/usdt_test", goes, comes, &c, &e), 0);
+	assert_int_equal(c.n, 2);
+	assert_int_equal(c.outdated, 1);
+	assert_string_equal(e.text, "");
+	close(fd);
+	probes_close(t);
+}
+
 static void a_failing_allocation_leaves_nothing_behind(void **state)
 {
 	(void)state;
@@ -278,6 +425,9 @@ int main(void)
 		cmocka_unit_test(notes_of_one_name_are_one_probe),
 		cmocka_unit_test(what_no_note_has_is_refused_with_the_nearest),
 		cmocka_unit_test(probes_of_processes_are_only_without_on),
+		cmocka_unit_test(a_pattern_of_any_process_id_is_one_probe_while_it_waits),
+		cmocka_unit_test(a_pattern_that_nobody_has_is_refused_and_may_wait),
+		cmocka_unit_test(a_program_that_begins_later_has_the_probes_that_wait),
 		cmocka_unit_test(a_failing_allocation_leaves_nothing_behind),
 	};
 
