@@ -216,6 +216,62 @@ static void a_saved_reply_is_a_transport_and_a_file_that_is_none_is_refused(void
 	assert_int_equal(mem_live(), 0);
 }
 
+/* Each model has a hypervisor; a machine file is read and held against its grammar. */
+static void a_machine_file_that_is_none_opens_no_model(void **state)
+{
+	static const char *const models[] = { "niagara", "maramba", "batoka", "power" };
+	char path[] = "/tmp/tally-on.XXXXXX", on[64];
+	struct tally_platform_opts o = { .size = sizeof(o) };
+	struct tally_platform *p = NULL;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "nonsense\n", 9), 9);
+	close(fd);
+	for (size_t i = 0; i < COUNT(models); i++) {
+		struct hv_transport t = { 0 };
+		struct err e = { 0 };
+
+		o.on = models[i];
+		assert_int_equal(tally_platform_open(&p, &o), 0);
+		assert_int_equal(p->on.row->transport(p, &t, &e), 0);
+		assert_non_null(t.op);
+		transport_close(&t);
+		tally_platform_close(p);
+	}
+	snprintf(on, sizeof(on), "power,config=%s", path);
+	o.on = on;
+	for (int there = 1; there >= 0; there--) {
+		struct hv_transport t = { 0 };
+		struct err e = { 0 };
+
+		assert_int_equal(tally_platform_open(&p, &o), 0);
+		assert_int_equal(p->on.row->transport(p, &t, &e), there ? -TALLY_EINVAL : -TALLY_EIO);
+		assert_non_null(strstr(e.text, there ? "nonsense" : path));
+		assert_null(t.op);
+		tally_platform_close(p);
+		unlink(path);
+	}
+	assert_int_equal(mem_live(), 0);
+}
+
+/* Neither kernel's way to a hypervisor is here: both reasons are told. */
+static void this_machine_without_a_hypervisor_says_what_is_missing(void **state)
+{
+	struct tally_platform_opts o = { .size = sizeof(o), .sysfs = "test/sysfs/none" };
+	struct tally_platform *p = NULL;
+	struct hv_transport t = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(tally_platform_open(&p, &o), 0);
+	assert_int_equal(p->on.row->transport(p, &t, &e), -TALLY_ENOTSUP);
+	assert_non_null(strstr(e.text, "; and "));
+	assert_null(t.op);
+	tally_platform_close(p);
+}
+
 static void rows_end_and_each_has_something_to_read(void **state)
 {
 	uint32_t n = 0;
@@ -240,6 +296,8 @@ int main(void)
 		cmocka_unit_test(profile_opensparc_behind_the_name_was_an_unknown_key),
 		cmocka_unit_test(a_handle_that_failed_to_open_has_words),
 		cmocka_unit_test(a_saved_reply_is_a_transport_and_a_file_that_is_none_is_refused),
+		cmocka_unit_test(a_machine_file_that_is_none_opens_no_model),
+		cmocka_unit_test(this_machine_without_a_hypervisor_says_what_is_missing),
 		cmocka_unit_test(rows_end_and_each_has_something_to_read),
 	};
 

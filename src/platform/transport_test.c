@@ -231,18 +231,99 @@ static void a_saved_reply_answers_its_request(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
-static void hexadecimal_digits_are_the_bytes_they_spell(void **state)
+/* From a number on: the records that were saved of it and of higher ones. */
+static void a_saved_reply_begins_with_the_record_that_is_asked_for(void **state)
 {
+	static const struct {
+		int32_t from;
+		uint32_t n; /* 0: refused */
+	} row[] = { { -1, 2 }, { 0, 2 }, { 1, 2 }, { 2, 2 }, { 3, 1 }, { 8, 1 }, { 9, 1 }, { 10, 0 } };
 	struct transport_file f = { 0 };
-	struct buf text = { 0 };
 	struct err e = { 0 };
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(reply); i++)
-		buf_printf(&text, "%02X%s", reply[i], i % 16 == 15 ? "\n" : " ");
-	assert_int_equal(transport_file_parse(&f, "r", (const uint8_t *)text.p, text.n, &e), 0);
-	assert_int_equal(f.request, 0x20);
+	assert_int_equal(transport_file_parse(&f, "r", reply, sizeof(reply), &e), 0);
+	for (size_t i = 0; i < COUNT(row); i++) {
+		uint64_t r[3] = { PAPR_GPCI, f.reply.base, GPCI_MOST };
+		const struct gpci_request *is = gpci_request(0x20, 6, 6);
+		struct gpci_values v;
+		struct gpci_reply got;
+
+		gpci_ask(f.reply.memory, GPCI_MOST, 0x20, row[i].from, 0, 6);
+		assert_int_equal(f.reply.op->papr(f.reply.arg, 0, r, &e), 0);
+		assert_int_equal((int64_t)r[0], row[i].n ? H_SUCCESS : H_PARAMETER);
+		assert_int_equal(gpci_reply(&got, f.reply.memory, GPCI_MOST, &e), 0);
+		assert_int_equal(got.returned, row[i].n);
+		if (!row[i].n)
+			continue;
+		assert_int_equal(got.starting_index, row[i].n == 2 ? 2 : 9);
+		assert_int_equal(gpci_record(is, &got, 0, &v, &e), 0);
+		assert_int_equal(v.id, row[i].n == 2 ? 2 : 9);
+	}
 	transport_close(&f.reply);
+	assert_int_equal(mem_live(), 0);
+}
+
+/* What has no room is left out, and the reply says so. */
+static void a_saved_reply_is_as_long_as_the_asker_has_room(void **state)
+{
+	static const struct {
+		uint32_t room, n;
+		int64_t rc;
+	} row[] = {
+		{ 32 + 47, UINT32_MAX, H_PARAMETER },
+		{ 32 + 48, 1, H_PARAMETER },
+		{ 32 + 95, 1, H_PARAMETER },
+		{ 32 + 96, 2, H_SUCCESS },
+		{ 32 + 97, 2, H_SUCCESS },
+		{ GPCI_MOST, 2, H_SUCCESS },
+		{ GPCI_MOST + 1, 2, H_SUCCESS },
+	};
+	struct transport_file f = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(transport_file_parse(&f, "r", reply, sizeof(reply), &e), 0);
+	for (size_t i = 0; i < COUNT(row); i++) {
+		uint64_t r[3] = { PAPR_GPCI, f.reply.base, row[i].room };
+		struct gpci_reply got;
+
+		gpci_ask(f.reply.memory, GPCI_MOST, 0x20, 0, 0, 6);
+		assert_int_equal(f.reply.op->papr(f.reply.arg, 0, r, &e), 0);
+		assert_int_equal((int64_t)r[0], row[i].rc);
+		if (row[i].n == UINT32_MAX)
+			continue;
+		assert_int_equal(gpci_reply(&got, f.reply.memory, GPCI_MOST, &e), 0);
+		assert_int_equal(got.returned, row[i].n);
+		assert_int_equal(got.detail, row[i].rc == H_SUCCESS ? 0 : GPCI_BUF_TOO_SMALL);
+	}
+	transport_close(&f.reply);
+}
+
+static void hexadecimal_digits_are_the_bytes_they_spell(void **state)
+{
+	static const uint8_t digits[8] = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef };
+	struct transport_file f = { 0 };
+	struct buf text = { 0 };
+	struct err e = { 0 };
+	uint8_t bytes[sizeof(reply)];
+
+	(void)state;
+	memcpy(bytes, reply, sizeof(reply));
+	memcpy(bytes + 0x28, digits, sizeof(digits)); /* a number of the first record */
+	for (int upper = 0; upper < 2; upper++) {
+		struct gpci_table t;
+
+		buf_clear(&text);
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			buf_printf(&text, upper ? "%02X%s" : "%02x%s", bytes[i], i % 16 == 15 ? "\n" : " ");
+		assert_int_equal(transport_file_parse(&f, "r", (const uint8_t *)text.p, text.n, &e), 0);
+		assert_int_equal(f.request, 0x20);
+		assert_int_equal(gpci_read(&t, &f.reply, gpci_request(0x20, 6, 6), 0, &e), 0);
+		assert_true(t.v[0].v[1] == 0x0123456789abcdef);
+		gpci_table_free(&t);
+		transport_close(&f.reply);
+	}
 	buf_free(&text);
 }
 
@@ -348,6 +429,8 @@ int main(void)
 		cmocka_unit_test(options_that_make_no_machine_are_refused),
 		cmocka_unit_test(out_of_memory_opens_nothing),
 		cmocka_unit_test(a_saved_reply_answers_its_request),
+		cmocka_unit_test(a_saved_reply_begins_with_the_record_that_is_asked_for),
+		cmocka_unit_test(a_saved_reply_is_as_long_as_the_asker_has_room),
 		cmocka_unit_test(hexadecimal_digits_are_the_bytes_they_spell),
 		cmocka_unit_test(a_dump_of_0x200_bytes_is_mmu_statistics),
 		cmocka_unit_test(an_element_size_that_lies_is_not_believed),

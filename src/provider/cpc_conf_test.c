@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -57,6 +58,28 @@ static void mistakes_name_their_line(void **state)
 	refuses("=5", "line 1: a name is missing before '='");
 }
 
+/* A word is cut at 63 characters, whatever it is of; what stands behind it is read on. */
+static void long_words_are_cut(void **state)
+{
+	char text[400], words[200], cut[64];
+
+	(void)state;
+	memset(cut, 'x', sizeof(cut) - 1);
+	cut[sizeof(cut) - 1] = '\0';
+	for (int n = 61; n <= 66; n++) {
+		const int shown = n < 63 ? n : 63;
+
+		snprintf(text, sizeof(text), "%.*s%.*s", 61, cut, n - 61, cut);
+		snprintf(words, sizeof(words), "line 1: \"=\" is missing after %.*s", shown, cut);
+		refuses(text, words);
+		snprintf(text, sizeof(text), "dcpc-min-overflow=%.*s%.*s;", 61, cut, n - 61, cut);
+		snprintf(words, sizeof(words), "line 1: dcpc-min-overflow needs a number, not %.*s", shown, cut);
+		refuses(text, words);
+	}
+	snprintf(text, sizeof(text), "%s%s=%s%s; dcpc-min-overflow=9;", cut, cut, cut, cut);
+	assert_int_equal(min_of(text), 9);
+}
+
 static void binary_file_is_refused(void **state)
 {
 	struct err e = { 0 };
@@ -64,6 +87,10 @@ static void binary_file_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(cpc_conf_parse("a\0b", 3, &min, &e), -TALLY_EINVAL);
+	e = (struct err){ 0 };
+	assert_int_equal(cpc_conf_parse("dcpc-min-overflow=7;\0", 21, &min, &e), -TALLY_EINVAL);
+	assert_string_equal(e.text, "it is not a text file");
+	assert_int_equal(min, 5);
 }
 
 static void missing_file_changes_nothing(void **state)
@@ -81,11 +108,9 @@ static void missing_file_changes_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(minimum_is_read),
-		cmocka_unit_test(other_properties_are_skipped),
-		cmocka_unit_test(mistakes_name_their_line),
-		cmocka_unit_test(binary_file_is_refused),
-		cmocka_unit_test(missing_file_changes_nothing),
+		cmocka_unit_test(minimum_is_read),          cmocka_unit_test(other_properties_are_skipped),
+		cmocka_unit_test(mistakes_name_their_line), cmocka_unit_test(long_words_are_cut),
+		cmocka_unit_test(binary_file_is_refused),   cmocka_unit_test(missing_file_changes_nothing),
 	};
 
 	return cmocka_run_group_tests_name("provider: cpc conf", tests, NULL, NULL);
