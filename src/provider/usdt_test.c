@@ -243,6 +243,41 @@ static void probes_of_processes_are_only_without_on(void **state)
 	}
 }
 
+/* A provider's name ends in a process id: 10 digits at most, and a number that a process can have. */
+static void a_process_id_ends_a_name_and_is_a_number_of_a_process(void **state)
+{
+	static const struct {
+		const char *prov;
+		uint32_t pid; /* 0: there is none */
+		size_t before;
+	} row[] = {
+		{ "pid1", 1, 3 },
+		{ "a1b22", 22, 3 },
+		{ "pid2147483647", 2147483647, 3 },
+		{ "pid0000000001", 1, 3 },
+		{ "pid9", 9, 3 },
+		{ "pid90", 90, 3 },
+		{ "pid", 0, 0 },
+		{ "pid0", 0, 0 },
+		{ "pid2147483648", 0, 0 },
+		{ "pid4294967297", 0, 0 },
+		{ "pid00000000001", 0, 0 },
+		{ "pid1x", 0, 0 },
+		{ "1", 0, 0 },
+		{ "", 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		uint32_t pid = 77;
+		const char *digits = user_process_of(row[i].prov, &pid);
+
+		if (digits != (row[i].pid ? row[i].prov + row[i].before : NULL) ||
+		    pid != (row[i].pid ? row[i].pid : 77))
+			fail_msg("%s: %s, %u", row[i].prov, digits ? digits : "none", pid);
+	}
+}
+
 /* ---- of whichever process --------------------------------------------------------------------- */
 
 static int match_any(struct probes *t, const char *prov, const char *name, struct found *f, struct err *e)
@@ -425,6 +460,7 @@ int main(void)
 		cmocka_unit_test(notes_of_one_name_are_one_probe),
 		cmocka_unit_test(what_no_note_has_is_refused_with_the_nearest),
 		cmocka_unit_test(probes_of_processes_are_only_without_on),
+		cmocka_unit_test(a_process_id_ends_a_name_and_is_a_number_of_a_process),
 		cmocka_unit_test(a_pattern_of_any_process_id_is_one_probe_while_it_waits),
 		cmocka_unit_test(a_pattern_that_nobody_has_is_refused_and_may_wait),
 		cmocka_unit_test(a_program_that_begins_later_has_the_probes_that_wait),
