@@ -264,6 +264,56 @@ static void a_saved_reply_begins_with_the_record_that_is_asked_for(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
+/* Records of virtual processors have two numbers: what is asked for begins with that processor of that partition. */
+static void a_saved_reply_of_processors_begins_with_that_processor(void **state)
+{
+	const struct gpci_request *is = gpci_request(0xa0, 8, 8);
+	struct model_opts o = opts_of("power");
+	struct gpci_reply all, got;
+	struct transport_file f = { 0 };
+	uint8_t saved[GPCI_MOST];
+	struct hv_transport l;
+	struct err e = { 0 };
+	uint32_t partitions = 0;
+	uint64_t last = 0;
+
+	(void)state;
+	o.papr.all = o.papr.expanded = true;
+	transport_opened(&l, &o);
+	gpci_ask(l.memory, GPCI_MOST, 0xa0, 0, 0, 8);
+	assert_int_equal(l.op->papr(l.arg, 0, (uint64_t[3]){ PAPR_GPCI, l.base, GPCI_MOST }, &e), 0);
+	memcpy(saved, l.memory, sizeof(saved));
+	transport_close(&l);
+	assert_int_equal(gpci_reply(&all, saved, sizeof(saved), &e), 0);
+	assert_true(all.returned > 2);
+	assert_int_equal(transport_file_parse(&f, "vps", saved, sizeof(saved), &e), 0);
+	for (uint32_t i = 0; i < all.returned; i++)
+		for (uint32_t behind = 0; behind < 2; behind++) {
+			uint64_t r[3] = { PAPR_GPCI, f.reply.base, GPCI_MOST };
+			const uint32_t first = i + behind;
+			struct gpci_values v, want;
+
+			assert_int_equal(gpci_record(is, &all, i, &v, &e), 0);
+			partitions += v.id != last;
+			last = v.id;
+			gpci_ask(f.reply.memory, GPCI_MOST, 0xa0, (int32_t)v.id, (uint16_t)(v.secondary + behind), 8);
+			assert_int_equal(f.reply.op->papr(f.reply.arg, 0, r, &e), 0);
+			assert_int_equal((int64_t)r[0], first < all.returned ? H_SUCCESS : H_PARAMETER);
+			if (first == all.returned)
+				continue;
+			assert_int_equal(gpci_reply(&got, f.reply.memory, GPCI_MOST, &e), 0);
+			assert_int_equal(got.returned, all.returned - first);
+			assert_int_equal(gpci_record(is, &all, first, &want, &e), 0);
+			assert_int_equal(got.starting_index, want.id);
+			assert_int_equal(got.secondary_index, want.secondary);
+			assert_int_equal(gpci_record(is, &got, 0, &v, &e), 0);
+			assert_true(v.id == want.id && v.secondary == want.secondary);
+		}
+	assert_true(partitions > 1);
+	transport_close(&f.reply);
+	assert_int_equal(mem_live(), 0);
+}
+
 /* What has no room is left out, and the reply says so. */
 static void a_saved_reply_is_as_long_as_the_asker_has_room(void **state)
 {
@@ -430,6 +480,7 @@ int main(void)
 		cmocka_unit_test(out_of_memory_opens_nothing),
 		cmocka_unit_test(a_saved_reply_answers_its_request),
 		cmocka_unit_test(a_saved_reply_begins_with_the_record_that_is_asked_for),
+		cmocka_unit_test(a_saved_reply_of_processors_begins_with_that_processor),
 		cmocka_unit_test(a_saved_reply_is_as_long_as_the_asker_has_room),
 		cmocka_unit_test(hexadecimal_digits_are_the_bytes_they_spell),
 		cmocka_unit_test(a_dump_of_0x200_bytes_is_mmu_statistics),
