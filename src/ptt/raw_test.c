@@ -527,6 +527,90 @@ static void aux_data_that_begins_behind_its_start_missed_nothing(void **state)
 	}
 }
 
+/* ---- what looks like a record of 4DW ---------------------------------------------------- */
+
+enum { MRD32 = 0x00, MRD64 = 0x20, MWR32 = 0x40, MWR64 = 0x60, CPL = 0x0a, CPLD = 0x4a, CPLDLK = 0x4b, CFG = 0x04 };
+
+/* By how much the first of two records looks less like one than the second: what a cut between them would gain. */
+static int64_t less_likely(const uint32_t first[4], const uint32_t second[4])
+{
+	const struct ptt_reader_opts o = { .format = PTT_4DW };
+	uint8_t p[32];
+	struct memory m = { .p = p, .n = sizeof(p) };
+	struct bytes_in in = memory_in(&m);
+	struct ptt_reader *r = NULL;
+	int64_t gain = -1;
+
+	memcpy(p, first, 16);
+	memcpy(p + 16, second, 16);
+	assert_int_equal(ptt_reader_open(&r, &in, &o, &(struct err){ 0 }), 0);
+	pdata_cut_find(r, 0, sizeof(p), 16, &gain);
+	ptt_reader_close(r);
+	return gain;
+}
+
+/* Each field that no packet has so is a point less. */
+static void each_field_that_fits_no_packet_makes_a_record_of_4dw_less_likely(void **state)
+{
+#define DW0(kind, length) ((uint32_t)(kind) << 25 | (length) << 11)
+#define WHO (0x0113u << 16)
+	static const uint32_t sound[4] = { DW0(MRD32, 1), WHO | 0xf, 0x1000, 0 };
+	static const struct {
+		int line, less;
+		uint32_t dw[4];
+	} row[] = {
+		{ __LINE__, 0, { DW0(MRD32, 1), WHO | 0xf, 0x1000, 0 } },
+		{ __LINE__, 0, { DW0(MRD32, 1) | 0x7ff, WHO | 0x5, 0xfffffffc, 0 } },
+		{ __LINE__, 1, { DW0(MRD32, 1), 0xf, 0x1000, 0 } },
+		{ __LINE__, 0, { DW0(MRD32, 1), 1 << 16 | 0xf, 0x1000, 0 } },
+		{ __LINE__, 1, { DW0(MRD32, 1), WHO | 0x1f, 0x1000, 0 } },
+		{ __LINE__, 1, { DW0(MRD32, 1), WHO | 0x8f, 0x1000, 0 } },
+		{ __LINE__, 0, { DW0(MRD32, 2), WHO | 0xff, 0x1000, 0 } },
+		{ __LINE__, 0, { DW0(MRD32, 2), WHO | 0x18, 0x1000, 0 } },
+		{ __LINE__, 1, { DW0(MRD32, 2), WHO | 0xf, 0x1000, 0 } },
+		{ __LINE__, 1, { DW0(MRD32, 2), WHO | 0xf0, 0x1000, 0 } },
+		{ __LINE__, 1, { DW0(MRD32, 0), WHO | 0xff, 0x1000, 0 } },
+		{ __LINE__, 2, { DW0(MRD32, 0), WHO | 0xf, 0x1000, 0 } },
+		{ __LINE__, 1, { DW0(MRD32, 1), WHO | 0xf, 0x1001, 0 } },
+		{ __LINE__, 1, { DW0(MRD32, 1), WHO | 0xf, 0x1002, 0 } },
+		{ __LINE__, 1, { DW0(MRD32, 1), WHO | 0xf, 0x1000, 4 } },
+		{ __LINE__, 0, { DW0(MWR32, 2), WHO | 0xff, 0x1000, 0 } },
+		{ __LINE__, 0, { DW0(MRD64, 1), WHO | 0xf, 0x1001, 0x1000 } },
+		{ __LINE__, 1, { DW0(MRD64, 1), WHO | 0xf, 0, 0x1000 } },
+		{ __LINE__, 1, { DW0(MRD64, 1), WHO | 0xf, 1, 0x1001 } },
+		{ __LINE__, 1, { DW0(MWR64, 1), WHO | 0xf, 1, 0x1002 } },
+		{ __LINE__, 0, { DW0(CPLD, 1), WHO | 4, WHO | 0x7f, 0 } },
+		{ __LINE__, 1, { DW0(CPLD, 1), WHO | 4, WHO | 0x80, 0 } },
+		{ __LINE__, 0, { DW0(CPLD, 1), WHO | 1 << 13 | 4, WHO, 0 } },
+		{ __LINE__, 0, { DW0(CPLD, 1), WHO | 2 << 13 | 4, WHO, 0 } },
+		{ __LINE__, 1, { DW0(CPLD, 1), WHO | 3 << 13 | 4, WHO, 0 } },
+		{ __LINE__, 0, { DW0(CPLD, 1), WHO | 4 << 13 | 4, WHO, 0 } },
+		{ __LINE__, 1, { DW0(CPLD, 1), WHO | 5 << 13 | 4, WHO, 0 } },
+		{ __LINE__, 1, { DW0(CPLD, 1), WHO | 6 << 13 | 4, WHO, 0 } },
+		{ __LINE__, 1, { DW0(CPLD, 1), WHO | 7 << 13 | 4, WHO, 0 } },
+		{ __LINE__, 2, { DW0(CPLD, 1), WHO | 7 << 13 | 4, WHO | 0x80, 0 } },
+		{ __LINE__, 1, { DW0(CPLD, 1), WHO | 4, WHO, 1 } },
+		{ __LINE__, 1, { DW0(CPL, 0), WHO | 4, WHO, 0 } },
+		{ __LINE__, 0, { DW0(CPLDLK, 1), WHO | 7 << 13 | 4, WHO | 0x80, 0 } },
+		{ __LINE__, 0, { DW0(CFG, 1), WHO | 0x1f, 0x1003, 0 } },
+		{ __LINE__, 1, { DW0(0x1f, 1), WHO | 0x1f, 0x1003, 0 } },
+		{ __LINE__, 3, { DW0(0x1f, 0), WHO | 0x1f, 0x1003, 1 } },
+		{ __LINE__, 1, { DW0(0x3f, 1), WHO | 0x1f, 0x1003, 1 } },
+	};
+	static const uint32_t nothing[4] = { 0x1fu << 25, 0, 0, 1 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++)
+		if (less_likely(row[i].dw, sound) != row[i].less)
+			fail_msg("row of line %d: %lld points less", row[i].line,
+				 (long long)less_likely(row[i].dw, sound));
+	assert_int_equal(less_likely(sound, sound), 0);
+	assert_int_equal(less_likely(sound, nothing), 0);
+	assert_int_equal(less_likely(nothing, sound), 4);
+#undef DW0
+#undef WHO
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -548,6 +632,7 @@ int main(void)
 		cmocka_unit_test(aux_data_that_came_late_was_missing_all_the_same),
 		cmocka_unit_test(records_of_4dw_off_their_grid_were_read_from_the_wrong_byte_on),
 		cmocka_unit_test(aux_data_that_begins_behind_its_start_missed_nothing),
+		cmocka_unit_test(each_field_that_fits_no_packet_makes_a_record_of_4dw_less_likely),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
