@@ -3,7 +3,10 @@
 
 #include "ptt/pdata_test_int.h"
 
-#define ROW(...) { .line = __LINE__, __VA_ARGS__ }
+#define ROW(...)                              \
+	{                                     \
+		.line = __LINE__, __VA_ARGS__ \
+	}
 
 struct commits {
 	struct buf b;

@@ -185,6 +185,66 @@ static void gaps_beyond_the_range_show_by_the_length_of_steps(void **state)
 	}
 }
 
+/* Of 2048 in 8192 steps those of the third quarter of the range, and of the fourth, say whether some were longer. */
+static void a_few_long_steps_are_chance_and_more_are_gaps(void **state)
+{
+	static const struct {
+		int line;
+		uint32_t steps, third, third_step, fourth, fourth_step;
+		bool sparse;
+	} row[] = {
+		{ __LINE__, 100, 0, 0, 0, 0, false },
+		{ __LINE__, 100, 100, 1023, 0, 0, false },
+		{ __LINE__, 100, 10, 1024, 0, 0, false },
+		{ __LINE__, 100, 11, 1024, 0, 0, true },
+		{ __LINE__, 100, 11, 1535, 0, 0, true },
+		{ __LINE__, 100, 0, 0, 10, 1536, false },
+		{ __LINE__, 100, 0, 0, 11, 1536, true },
+		{ __LINE__, 100, 0, 0, 11, 2047, true },
+		{ __LINE__, 100, 5, 1300, 5, 1800, false },
+		{ __LINE__, 100, 5, 1300, 6, 1800, true },
+		{ __LINE__, 2048, 0, 0, 15, 1536, false },
+		{ __LINE__, 2048, 0, 0, 16, 1536, true },
+		{ __LINE__, 2048, 16, 1535, 0, 0, false },
+		{ __LINE__, 2048, 29, 1024, 16, 1536, true },
+		{ __LINE__, 10240, 31, 1024, 16, 1536, true },
+		{ __LINE__, 10240, 32, 1024, 16, 1536, false }, /* twice as many: they become fewer with length */
+	};
+	static uint8_t p[10241 * 16];
+
+	(void)state;
+	for (enum ptt_time kind = PTT_TIME_ABS; kind <= PTT_TIME_DELTA; kind++)
+		for (size_t i = 0; i < COUNT(row); i++) {
+			uint32_t now = 0;
+
+			for (uint32_t k = 0; k <= row[i].steps; k++) {
+				const uint32_t step = k == 0                            ? 0 :
+						      k <= row[i].third                 ? row[i].third_step :
+						      k <= row[i].third + row[i].fourth ? row[i].fourth_step :
+											  511;
+				now += step;
+				handmade(p + k * 16, PTT_4DW,
+					 &(struct handmade){ .time = kind == PTT_TIME_DELTA ? step : now });
+			}
+			if (ptt_time_is_sparse(p, (row[i].steps + 1) * 16, PTT_4DW, kind) != row[i].sparse)
+				fail_msg("row of line %d, time of kind %d", row[i].line, (int)kind);
+		}
+}
+
+/* Steps that are not looked at are none. */
+static void long_steps_between_the_places_that_are_looked_at_are_not_seen(void **state)
+{
+	static uint8_t p[10241 * 16];
+
+	(void)state;
+	for (uint32_t k = 0; k <= 10240; k++)
+		handmade(p + k * 16, PTT_4DW, &(struct handmade){ .time = k > 2048 && k <= 8192 ? 2047 : 1 });
+	assert_false(ptt_time_is_sparse(p, sizeof(p), PTT_4DW, PTT_TIME_DELTA));
+	for (uint32_t k = 8193; k < 8193 + 80; k++)
+		handmade(p + k * 16, PTT_4DW, &(struct handmade){ .time = 2047 });
+	assert_true(ptt_time_is_sparse(p, sizeof(p), PTT_4DW, PTT_TIME_DELTA));
+}
+
 static void nothing_is_no_evidence(void **state)
 {
 	const uint32_t one = 7;
@@ -266,6 +326,8 @@ int main(void)
 		cmocka_unit_test(eleven_bits_in_full_use_tell_nothing),
 		cmocka_unit_test(eleven_bits_that_prove_nothing_are_a_counters),
 		cmocka_unit_test(gaps_beyond_the_range_show_by_the_length_of_steps),
+		cmocka_unit_test(a_few_long_steps_are_chance_and_more_are_gaps),
+		cmocka_unit_test(long_steps_between_the_places_that_are_looked_at_are_not_seen),
 		cmocka_unit_test(nothing_is_no_evidence),
 		cmocka_unit_test(bursts_with_pauses_of_more_than_11_bits_were_not_sparse),
 		cmocka_unit_test(one_time_that_is_too_far_ahead_moved_all_times_behind_it),
