@@ -23,8 +23,8 @@ inside "the packages are installed" 'tools/deps.sh build && apt-get install -qy 
 inside "gcc builds everything without a warning" 'gcc --version | head -n 1 && make all progs asan'
 inside "clang builds everything without a warning" 'clang --version | head -n 1 && make CC=clang all'
 inside "the unit tests build with gcc" 'make -k tests'
-inside "the unit tests pass" 'tools/run-tests.sh build/test/*_test'
+inside "the unit tests pass" 'tools/run-tests.sh -t 300 build/test/*_test'
 inside "the unit tests build with clang" 'rm -rf build/asan build/test && make -k CC=clang B=build/clang tests'
-inside "the unit tests pass with clang" 'tools/run-tests.sh build/clang/test/*_test'
+inside "the unit tests pass with clang" 'tools/run-tests.sh -t 300 build/clang/test/*_test'
 echo "1..$n"
 exit $bad
