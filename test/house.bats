@@ -149,6 +149,10 @@ C
   ! grep -E '^(gcc|clang) .* -c -o' "$BATS_TEST_TMPDIR/strict" | grep -ve -Werror || return 1
 }
 
+@test "no test uses what cmocka 2 deprecates" {
+  ! grep -rnE '\<assert_(not_)?in_(range|set)\(' --include='*.[ch]' src test/lib | grep -v '^test/lib/base/range.h:'
+}
+
 @test "SYSCONFDIR is where dcpc.conf is read from, and the manual says so" {
   make -s B="$BATS_TEST_TMPDIR/b" SYSCONFDIR=/elsewhere "$BATS_TEST_TMPDIR/b/release/provider/cpc.o" "$BATS_TEST_TMPDIR/b/man/tally-trace.1"
   strings "$BATS_TEST_TMPDIR/b/release/provider/cpc.o" | grep -qx /elsewhere/tally/dcpc.conf

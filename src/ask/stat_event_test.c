@@ -1,4 +1,5 @@
 /* stat_event_test.c: what selectors count on the models, and what they say where they can't. */
+#include "base/range.h"
 #include "ask/stat_int.h"
 
 #include <setjmp.h>

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/range.h"
 #include "attach/unicorn.h"
 #include "attach/unicorn_int.h"
 #include "base/range.h"

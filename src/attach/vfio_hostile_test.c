@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/vfs.h>
 
+#include "base/range.h"
 #include "attach/vfio_test_int.h"
 #include "base/range.h"
 
