@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 /* ---- a hypervisor that says what a test wants of `entitled` ------------------------------------ */
@@ -254,6 +255,30 @@ static void a_stop_amid_an_interval_gives_a_row_of_what_had_passed(void **state)
 		assert_rows(&f, rows[i].out);
 		done(&f, p);
 	}
+}
+
+static uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* A model's time is passed; that of another process or machine has to come. */
+static void a_machine_whose_time_nobody_passes_is_waited_for(void **state)
+{
+	struct fake f = { .at = { { { 2, 100, 1 } } } };
+	struct tally_platform *p = platform(&f);
+	struct tally_stat_opts s = asking(&f, "gpci/entitled,field=entitled/", 2);
+	const uint64_t before = clock_ns();
+
+	(void)state;
+	f.op.advance = NULL;
+	assert_int_equal(tally_stat(p, &s, NULL), 0);
+	assert_true(clock_ns() - before >= 2 * s.interval_ns);
+	assert_int_equal(f.readings, 3);
+	done(&f, p);
 }
 
 static int take_progress(void *arg, uint64_t passed, uint64_t total)
@@ -703,6 +728,7 @@ int main(void)
 		cmocka_unit_test(a_platform_that_goes_away_ends_it),
 		cmocka_unit_test(stop_ends_it_with_a_last_table),
 		cmocka_unit_test(a_stop_amid_an_interval_gives_a_row_of_what_had_passed),
+		cmocka_unit_test(a_machine_whose_time_nobody_passes_is_waited_for),
 		cmocka_unit_test(who_watches_is_told_how_far_an_interval_is),
 		cmocka_unit_test(the_last_interval_ends_with_the_duration_and_there_is_none_of_no_time),
 		cmocka_unit_test(views_agree_with_each_other),
