@@ -1104,6 +1104,17 @@ static void a_verbose_list_for_programs_has_all_stabilities(void **state)
 	done(&r);
 }
 
+/* Also below an empty one, and as high as another one. */
+static void null_is_below_all_strings(void **state)
+{
+	(void)state;
+	expect("BEGIN { a = strchr(\"abc\", 'z'); b = strchr(\"abc\", 'b'); e = strchr(\"abc\", 'y');"
+	       "printf(\"%d%d%d%d \", a < b, a > b, b < a, b > a); printf(\"%d%d%d%d \", a <= b, a >= b, b <= a, b >= a);"
+	       "printf(\"%d%d%d%d \", a < \"\", a > \"\", \"\" < a, \"\" > a);"
+	       "printf(\"%d%d%d%d \", a < e, a > e, a <= e, a >= e); printf(\"%d%d%d%d\", b < b, b <= b, b < \"bd\", b > \"bb\"); }",
+	       "1001 1001 1001 0011 0111\n");
+}
+
 /* ---- names and sources --------------------------------------------------------------------------- */
 
 static void a_module_is_called_by_its_name_alone(void **state)
@@ -1274,6 +1285,7 @@ int main(void)
 		cmocka_unit_test(small_sizes_are_legal_as_in_dtrace),
 		cmocka_unit_test(texts_for_cpp_are_kept_in_their_order),
 		cmocka_unit_test(a_verbose_list_for_programs_has_all_stabilities),
+		cmocka_unit_test(null_is_below_all_strings),
 		cmocka_unit_test(a_module_is_called_by_its_name_alone),
 		cmocka_unit_test(a_definition_reaches_cpp_whole),
 		cmocka_unit_test(pragmas_set_options),
