@@ -78,6 +78,9 @@ static void what_fails_is_told(void **state)
 		{ __LINE__, "kill -9 $$", -TALLY_EINVAL, "sh exited with status 137" },
 		{ __LINE__, "exit 127", -TALLY_ENOTSUP, "cannot run sh: is it installed (package cpp)?" },
 		{ __LINE__, "yes | head -c 70000000", -TALLY_EINVAL, "sh wrote more than 64 MB" },
+		{ __LINE__, "yes | head -c 67108865", -TALLY_EINVAL, "sh wrote more than 64 MB" },
+		{ __LINE__, "yes | head -c 67108864", 0, "" },
+		{ __LINE__, "exec yes", -TALLY_EINVAL, "sh wrote more than 64 MB" }, /* it is ended */
 	};
 	char *const nobody[] = { "/nowhere/at/all", NULL };
 	struct buf out = { 0 };
