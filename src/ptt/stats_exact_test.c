@@ -240,6 +240,11 @@ static void traffic_is_headers_payload_and_eight_bytes_of_framing(void **state)
 				assert_int_equal(r->traffic.header_bytes, n * row[i].header);
 				assert_int_equal(r->traffic.payload_bytes, n * row[i].payload);
 				assert_int_equal(r->traffic.useful_bytes, n * row[i].useful);
+				assert_int_equal(r->nrequesters, tlps != 0);
+				if (tlps) {
+					assert_int_equal(r->requester[0].requester, WHO);
+					assert_int_equal(r->requester[0].tlps, n);
+				}
 				ptt_stats_close(s);
 			}
 }
