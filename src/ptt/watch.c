@@ -115,6 +115,7 @@ static void watch_broken(struct ptt_watch *w, const struct watched_trace *t, enu
 	vsnprintf(words, sizeof(words), fmt, ap);
 	va_end(ap);
 	w->invariant[l].broken = true;
+	w->invariant[l].why = (struct err){ 0 }; /* why another trace could not be asked */
 	err_set(&w->invariant[l].why, TALLY_ESTATE, "%s, record at 0x%llx: %s", t->is.name,
 		(unsigned long long)t->offset, words);
 }
@@ -182,9 +183,9 @@ static bool is_atomic(const struct tlp *p)
 static bool atomic_length_fits(const struct tlp *p)
 {
 	const bool two = p->type_index == TLP_ROW_CAS32 || p->type_index == TLP_ROW_CAS64;
-	const uint32_t operand = two ? p->length_dw / 2 : p->length_dw;
+	const uint32_t n = p->length_dw;
 
-	return operand == 1 || operand == 2 || (two && operand == 4);
+	return two ? n == 2 || n == 4 || n == 8 : n == 1 || n == 2;
 }
 
 static void watch_lengths(struct ptt_watch *w, const struct watched_trace *t, const struct tlp *p)
