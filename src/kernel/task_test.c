@@ -22,6 +22,7 @@
 
 #include <cmocka.h>
 
+#include "kernel/kernel_int.h"
 #include "kernel/task_int.h"
 
 /* ---- facts kept ------------------------------------------------------------------- */
