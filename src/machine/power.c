@@ -116,6 +116,7 @@ void power_close(struct power *p)
 	mem_free(p->part);
 	mem_free(p->vp);
 	mem_free(p->piece);
+	mem_free(p->flow);
 	mem_free(p->change);
 	mem_free(p->view);
 	mem_free(p->hpmc);

@@ -37,10 +37,12 @@
 
 struct window {
 	struct power *p;
-	uint32_t nwant;  /* of p->want */
-	uint64_t capped; /* granted to shared partitions inside their entitlements */
-	uint32_t most;   /* ticks that a virtual processor can run: the window but for its dispatch */
-	uint32_t manage; /* ticks of a collection cycle, on each core that the hypervisor dispatches on */
+	uint32_t nwant;          /* of p->want */
+	uint64_t capped;         /* granted to shared partitions inside their entitlements */
+	uint64_t lent;           /* ticks that donating partitions leave */
+	uint32_t nshared, nlent; /* cores with room: shared; of donating partitions */
+	uint32_t most;           /* ticks that a virtual processor can run: the window but for its dispatch */
+	uint32_t manage;         /* ticks of a collection cycle, on each core that the hypervisor dispatches on */
 	uint32_t timers, over, managed, kept; /* times of the hypervisor's work; pieces that nobody dispatched */
 	uint32_t runners;                     /* virtual processors of shared partitions that want to run */
 	uint32_t due;                         /* ticks of its work that the next dispatch does, too */
@@ -85,7 +87,7 @@ static void dispatch_demand(const struct power *p, struct ppart *q, uint32_t mos
 	q->wanting = wanting;
 	q->phase = q->phase + 1 < q->period ? q->phase + 1 : 0;
 	q->grant_capped = q->grant_uncapped = q->ran = 0;
-	q->npiece = 0;
+	q->npiece = q->nflow = 0;
 }
 
 /* ---- grants --------------------------------------------------------------------------------------------- */
@@ -169,19 +171,14 @@ static void claims_cut(struct window *w, uint64_t most)
 /* What shared cores have beyond the entitlements that are used, and what dedicated ones donate. */
 static void grant_more(struct window *w)
 {
-	uint64_t shared = 0, lent = 0, back = w->runners; /* pieces, and cores' ends that are too short for one */
+	const uint64_t shared = (uint64_t)w->nshared * (W - w->manage);
+	/* Pieces, and cores' ends that are too short for one. */
+	const uint64_t back = (w->runners + 2 * (uint64_t)(w->nshared + w->nlent)) * PIECE_TICKS;
 
-	for (uint32_t i = 0; i < w->p->ncores; i++) {
-		const struct pcore *c = &w->p->core[i];
-
-		*(c->state == POWER_SHARED ? &shared : &lent) += c->left;
-		back += c->left ? 2 : 0;
-	}
-	back *= PIECE_TICKS;
 	if (w->capped && w->capped + back > shared)
 		claims_cut(w, shared > back ? shared - back : 0);
-	else if (shared + lent > w->capped + back)
-		by_weight(w->p->want, w->nwant, shared + lent - w->capped - back);
+	else if (shared + w->lent > w->capped + back)
+		by_weight(w->p->want, w->nwant, shared + w->lent - w->capped - back);
 }
 
 /* ---- pieces ------------------------------------------------------------------------------------------------ */
@@ -266,10 +263,12 @@ static void dedicated_donates(struct window *w, struct ppart *q)
 		c->left = W - w->manage;
 		c->lender = (uint16_t)(q - w->p->part);
 		w->managed++;
-		if (!vp->want)
-			continue;
-		due_timer(w, vp);
-		q->ran += put_on(w, q, vp, vp->home, vp->want, AT_HOME);
+		if (vp->want) {
+			due_timer(w, vp);
+			q->ran += put_on(w, q, vp, vp->home, vp->want, AT_HOME);
+		}
+		w->lent += c->left;
+		w->nlent += c->left != 0;
 	}
 }
 
@@ -435,14 +434,15 @@ static void open_window(struct window *w)
 
 	w->manage = (p->windows + 1) % p->collection ? 0 : MANAGE_TICKS;
 	w->most = W - w->manage - PIECE_TICKS;
-	p->npiece = 0;
+	p->npiece = p->nflow = 0;
 	for (uint32_t i = 0; i < p->ncores; i++) {
 		struct pcore *c = &p->core[i];
 		bool shared = c->state == POWER_SHARED;
 
 		c->left = shared ? W - w->manage : 0;
-		w->managed += shared;
+		w->nshared += shared;
 	}
+	w->managed = w->nshared;
 	for (uint32_t i = 0; i < p->nchips; i++)
 		w->at[0][i] = w->at[1][i] = (uint16_t)(i * p->cores_of_chip);
 	for (uint32_t i = 0; i < p->nparts; i++) {

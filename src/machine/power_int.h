@@ -18,8 +18,9 @@
 #define LINKS 7u /* A, B, C, W, X, Y, Z */
 #define LINK_A 0u
 #define LINK_W 3u
-#define LINK_CLOCK 4u        /* link cycles per tick */
-#define LINK_BYTES 8u        /* per cycle */
+#define LINK_CLOCK 4u /* link cycles per tick */
+#define LINK_BYTES 8u /* per cycle */
+#define CABLES_MOST (CHIPS_MOST * LINKS / 2)
 #define CONTROLLERS 2u       /* of memory, on each chip */
 #define CONTROLLER_BYTES 16u /* per link cycle */
 #define ONE (1u << 20)       /* shares and paces are fractions of it */
@@ -79,6 +80,7 @@ struct ppart {
 	uint64_t run, busy;                                 /* of what ran: with the run latch set; not idle */
 	uint64_t instructions;                              /* when nothing holds it up */
 	uint32_t first, npiece;                             /* of power.piece */
+	uint32_t first_flow, nflow;                         /* of power.flow */
 	/* how it works */
 	struct divisor ipc_d;
 	uint32_t written;   /* share of its traffic */
@@ -101,9 +103,14 @@ struct pwant {
 };
 struct plink {
 	uint16_t peer;
-	uint8_t peer_link;
+	uint16_t cable;
 	bool wired;
-	uint64_t busy;
+};
+/* Both directions between chip a and chip b. */
+struct pcable {
+	uint16_t a, b;
+	uint64_t need; /* bytes of this window */
+	uint64_t busy; /* link cycles, since the start */
 };
 struct pcontroller {
 	uint64_t need, written, reads, writes;
@@ -114,10 +121,19 @@ struct pcontroller {
 struct piece {
 	uint32_t core, ticks;
 };
+/* Two chips that no cable joins: of different nodes, under different numbers. Traffic goes by a chip that has cables to
+ * both. */
+struct pdetour {
+	uint16_t from, by, to;
+};
+/* Bytes that a partition would move from a chip, and how many of its pieces in a row ran there. */
+struct pflow {
+	uint64_t bytes;
+	uint32_t chip, npiece;
+};
 struct pchip {
 	uint16_t node, fabric;
 	struct plink link[LINKS];
-	uint64_t need[LINKS]; /* bytes of this window */
 	struct pcontroller mc[CONTROLLERS];
 	uint64_t lmbs, free_lmbs, free_even; /* blocks; block k is controller k % 2's */
 };
@@ -157,6 +173,9 @@ struct power {
 	bool no_run_counts, hw_ids_differ;
 	struct pcore core[POWER_CORES_MOST];
 	struct pchip chip[CHIPS_MOST];
+	struct pcable cable[CABLES_MOST];
+	struct pdetour detour[CHIPS_MOST * CHIPS_MOST];
+	uint32_t ncables, ndetours;
 	/* partitions, by id */
 	struct ppart *part;
 	struct pvp *vp;               /* of all of them */
@@ -171,11 +190,12 @@ struct power {
 	/* time */
 	uint64_t now, windows;
 	struct pwant want[POWER_PARTITIONS_MOST]; /* of this window */
-	uint64_t traffic[CHIPS_MOST][CHIPS_MOST]; /* bytes of this window */
+	uint64_t traffic[CHIPS_MOST][CHIPS_MOST]; /* bytes of this window, from one chip to another */
 	uint32_t pace[CHIPS_MOST]
 		     [CHIPS_MOST]; /* of a saturated window: what the cables between two chips let through */
 	struct piece *piece;       /* of this window, those of a partition in a row */
-	uint32_t npiece, cappiece;
+	struct pflow *flow;        /* likewise; there is room for as many */
+	uint32_t npiece, nflow, cappiece;
 	uint64_t hypervisor[HYPERVISOR_KINDS];
 	/* collection */
 	struct collected published;
@@ -191,7 +211,6 @@ void power_window(struct power *p);                           /* power_dispatch.
 void power_work(struct power *p, struct ppart *q);
 void power_memory(struct power *p);
 void power_reach(const struct power *p, struct ppart *q); /* after its memory moved */
-uint32_t power_other(uint32_t i, uint32_t j);             /* which of the others j is for i: 0 for the first */
 void power_wire(struct power *p);
 void power_collect(struct power *p);
 int power_configure(struct power *p, const char *text, size_t n, struct err *e);

@@ -18,11 +18,25 @@ enum { SELECT_TIME = 0x01, SELECT_CYCLES = 0x1e, SELECT_INSTRUCTIONS = 0x09 };
 
 static void link_join_chips(struct power *p, uint32_t a, uint32_t link_a, uint32_t b, uint32_t link_b)
 {
-	p->chip[a].link[link_a] = (struct plink){ .peer = (uint16_t)b, .peer_link = (uint8_t)link_b, .wired = true };
-	p->chip[b].link[link_b] = (struct plink){ .peer = (uint16_t)a, .peer_link = (uint8_t)link_a, .wired = true };
+	const uint16_t cable = (uint16_t)p->ncables++;
+
+	p->chip[a].link[link_a] = (struct plink){ .peer = (uint16_t)b, .cable = cable, .wired = true };
+	p->chip[b].link[link_b] = (struct plink){ .peer = (uint16_t)a, .cable = cable, .wired = true };
+	p->cable[cable] = (struct pcable){ .a = (uint16_t)a, .b = (uint16_t)b };
 }
 
-uint32_t power_other(uint32_t i, uint32_t j)
+/* Traffic is first in the node where it ends, and there goes to its chip: the two directions differ. */
+static void link_add_detours(struct power *p, uint32_t a, uint32_t b)
+{
+	const uint32_t by_b = b - p->chip[b].fabric + p->chip[a].fabric,
+		       by_a = a - p->chip[a].fabric + p->chip[b].fabric;
+
+	p->detour[p->ndetours++] = (struct pdetour){ (uint16_t)a, (uint16_t)by_b, (uint16_t)b };
+	p->detour[p->ndetours++] = (struct pdetour){ (uint16_t)b, (uint16_t)by_a, (uint16_t)a };
+}
+
+/* Which of the others j is for i: 0 for the first. */
+static uint32_t link_other(uint32_t i, uint32_t j)
 {
 	return j < i ? j : j - 1;
 }
@@ -34,11 +48,13 @@ void power_wire(struct power *p)
 			const struct pchip *x = &p->chip[a], *y = &p->chip[b];
 
 			if (x->node == y->node)
-				link_join_chips(p, a, LINK_W + power_other(x->fabric, y->fabric), b,
-						LINK_W + power_other(y->fabric, x->fabric));
+				link_join_chips(p, a, LINK_W + link_other(x->fabric, y->fabric), b,
+						LINK_W + link_other(y->fabric, x->fabric));
 			else if (x->fabric == y->fabric)
-				link_join_chips(p, a, LINK_A + power_other(x->node, y->node), b,
-						LINK_A + power_other(y->node, x->node));
+				link_join_chips(p, a, LINK_A + link_other(x->node, y->node), b,
+						LINK_A + link_other(y->node, x->node));
+			else
+				link_add_detours(p, a, b);
 		}
 	p->mmcrh = p->mmcrh_next = MMCRH_DEFAULT;
 }
@@ -99,8 +115,11 @@ void power_collect(struct power *p)
 
 	to->time = p->now * LINK_CLOCK;
 	for (uint32_t c = 0; c < p->nchips; c++) {
-		for (uint32_t l = 0; l < LINKS; l++)
-			to->idle[c][l] = p->chip[c].link[l].wired ? to->time - p->chip[c].link[l].busy : NONE;
+		for (uint32_t l = 0; l < LINKS; l++) {
+			const struct plink *k = &p->chip[c].link[l];
+
+			to->idle[c][l] = k->wired ? to->time - p->cable[k->cable].busy : NONE;
+		}
 		for (uint32_t m = 0; m < CONTROLLERS; m++) {
 			to->reads[c][m] = p->chip[c].mc[m].reads;
 			to->writes[c][m] = p->chip[c].mc[m].writes;

@@ -49,88 +49,59 @@ void power_reach(const struct power *p, struct ppart *q)
 
 /* ---- flows ---------------------------------------------------------------------------------------------- */
 
-static inline void flow_one(struct power *p, const struct ppart *q, const struct preach *to, uint32_t from,
-			    uint64_t bytes)
+/* What the partition's flows are at the controllers, and between chips. */
+static void flows_add(struct power *p, const struct ppart *q)
 {
-	struct pcontroller *mc = p->chip[to->chip].mc;
-	uint64_t even = share_of(bytes, to->even), written = share_of(bytes, q->written),
-		 written_even = share_of(written, to->even);
+	const struct preach *to = q->nreach == 1 ? &q->near : q->memory->reach;
+	const struct pflow *flow = &p->flow[q->first_flow], *end = flow + q->nflow;
 
-	p->traffic[from][to->chip] += bytes;
-	mc[0].need += even;
-	mc[1].need += bytes - even;
-	mc[0].written += written_even;
-	mc[1].written += written - written_even;
-}
+	for (uint32_t n = q->nreach; n--; to++) {
+		struct pcontroller *mc = p->chip[to->chip].mc;
+		uint64_t all = 0, even = 0, written = 0, written_even = 0;
 
-/* The bytes from chip `from`, at its cables and at the controllers. */
-static void flow_add(struct power *p, const struct ppart *q, uint32_t from, uint64_t bytes)
-{
-	if (q->nreach == 1) {
-		flow_one(p, q, &q->near, from, bytes);
-		return;
-	}
-	for (uint32_t i = 0; i < q->nreach; i++) {
-		const struct preach *to = &q->memory->reach[i];
+		for (const struct pflow *f = flow; f < end; f++) {
+			uint64_t bytes = share_of(f->bytes, to->share), writes = share_of(bytes, q->written);
 
-		flow_one(p, q, to, from, share_of(bytes, to->share));
+			p->traffic[f->chip][to->chip] += bytes;
+			all += bytes;
+			even += share_of(bytes, to->even);
+			written += writes;
+			written_even += share_of(writes, to->even);
+		}
+		mc[0].need += even;
+		mc[1].need += all - even;
+		mc[0].written += written_even;
+		mc[1].written += written - written_even;
 	}
 }
 
-/* The cables from one chip to another: at most two. */
-struct cable {
-	uint32_t chip, link;
-};
-static uint32_t route_find(const struct power *p, uint32_t from, uint32_t to, struct cable way[2])
-{
-	const struct pchip *f = &p->chip[from], *t = &p->chip[to];
-	uint32_t n = 0;
-
-	if (f->node != t->node) {
-		way[n++] = (struct cable){ from, LINK_A + power_other(f->node, t->node) };
-		from = f->link[way[0].link].peer;
-		f = &p->chip[from];
-	}
-	if (from != to)
-		way[n++] = (struct cable){ from, LINK_W + power_other(f->fabric, t->fabric) };
-	return n;
-}
-
-/* Puts the traffic between chips on their cables, and clears it. */
+/* Puts the traffic between chips on their cables, and clears it. What stays on a chip is nowhere asked for. */
 static void traffic_route(struct power *p)
 {
-	struct cable way[2];
+	for (const struct pdetour *d = p->detour, *end = d + p->ndetours; d < end; d++) {
+		uint64_t bytes = p->traffic[d->from][d->to];
 
-	for (uint32_t a = 0; a < p->nchips; a++)
-		for (uint32_t b = 0; b < p->nchips; b++) {
-			uint64_t bytes = p->traffic[a][b];
-
-			p->traffic[a][b] = 0;
-			if (a == b || !bytes)
-				continue;
-			for (uint32_t n = route_find(p, a, b, way); n--;) {
-				struct plink *l = &p->chip[way[n].chip].link[way[n].link];
-
-				p->chip[way[n].chip].need[way[n].link] += bytes;
-				p->chip[l->peer].need[l->peer_link] += bytes;
-			}
-		}
+		p->traffic[d->from][d->by] += bytes;
+		p->traffic[d->by][d->to] += bytes;
+		p->traffic[d->from][d->to] = 0;
+	}
+	for (struct pcable *c = p->cable, *end = c + p->ncables; c < end; c++) {
+		c->need = p->traffic[c->a][c->b] + p->traffic[c->b][c->a];
+		p->traffic[c->a][c->b] = p->traffic[c->b][c->a] = 0;
+	}
 }
 
 /* ---- what is too much -------------------------------------------------------------------------------------- */
 
 static bool is_saturated(const struct power *p)
 {
-	for (uint32_t i = 0; i < p->nchips; i++) {
-		const struct pchip *c = &p->chip[i];
-
+	for (const struct pcable *c = p->cable, *end = c + p->ncables; c < end; c++)
+		if (c->need > LINK_MOST)
+			return true;
+	for (uint32_t i = 0; i < p->nchips; i++)
 		for (uint32_t m = 0; m < CONTROLLERS; m++)
-			if (c->mc[m].need > CONTROLLER_MOST)
+			if (p->chip[i].mc[m].need > CONTROLLER_MOST)
 				return true;
-		for (uint32_t l = 0; l < LINKS; l++)
-			if (c->need[l] > LINK_MOST)
-				return true;
-	}
 	return false;
 }
 
@@ -147,40 +118,45 @@ static uint32_t pace_least(uint32_t a, uint32_t b)
 /* The paces of cables and controllers by this demand, which is then forgotten. */
 static void pace_find(struct power *p)
 {
-	struct cable way[2];
-
-	for (uint32_t a = 0; a < p->nchips; a++)
-		for (uint32_t b = 0; b < p->nchips; b++) {
-			p->pace[a][b] = ONE;
-			for (uint32_t n = a == b ? 0 : route_find(p, a, b, way); n--;)
-				p->pace[a][b] = pace_least(p->pace[a][b],
-							   pace_of(p->chip[way[n].chip].need[way[n].link], LINK_MOST));
-		}
 	for (uint32_t i = 0; i < p->nchips; i++) {
-		struct pchip *c = &p->chip[i];
-
-		memset(c->need, 0, sizeof(c->need));
+		p->pace[i][i] = ONE;
 		for (uint32_t m = 0; m < CONTROLLERS; m++) {
-			c->mc[m].pace = pace_of(c->mc[m].need, CONTROLLER_MOST);
-			c->mc[m].need = c->mc[m].written = 0;
+			struct pcontroller *mc = &p->chip[i].mc[m];
+
+			mc->pace = pace_of(mc->need, CONTROLLER_MOST);
+			mc->need = mc->written = 0;
 		}
 	}
+	for (const struct pcable *c = p->cable, *end = c + p->ncables; c < end; c++)
+		p->pace[c->a][c->b] = p->pace[c->b][c->a] = pace_of(c->need, LINK_MOST);
+	for (const struct pdetour *d = p->detour, *end = d + p->ndetours; d < end; d++)
+		p->pace[d->from][d->to] = pace_least(p->pace[d->from][d->by], p->pace[d->by][d->to]);
 }
 
-/* How fast a partition's work on a chip gets on: as its slowest way to its memory. */
+/* How fast a partition gets on by the controllers of its memory. */
+static uint32_t pace_of_memory(const struct power *p, const struct ppart *q)
+{
+	uint32_t pace = ONE;
+
+	for (uint32_t i = 0; i < q->nreach; i++) {
+		const struct preach *to = &q->memory->reach[i];
+		const struct pcontroller *mc = p->chip[to->chip].mc;
+
+		if (to->even)
+			pace = pace_least(pace, mc[0].pace);
+		if (to->even < ONE)
+			pace = pace_least(pace, mc[1].pace);
+	}
+	return pace;
+}
+
+/* The same by the cables from a chip to its memory. */
 static uint32_t pace_from(const struct power *p, const struct ppart *q, uint32_t from)
 {
 	uint32_t pace = ONE;
 
-	for (uint32_t i = 0; q->c.bytes_per_tick && i < q->nreach; i++) {
-		const struct preach *to = &q->memory->reach[i];
-
-		pace = pace_least(pace, p->pace[from][to->chip]);
-		if (to->even)
-			pace = pace_least(pace, p->chip[to->chip].mc[0].pace);
-		if (to->even < ONE)
-			pace = pace_least(pace, p->chip[to->chip].mc[1].pace);
-	}
+	for (uint32_t i = 0; i < q->nreach; i++)
+		pace = pace_least(pace, p->pace[from][q->memory->reach[i].chip]);
 	return pace;
 }
 
@@ -215,102 +191,89 @@ static uint64_t amount_scale(uint64_t amount, uint64_t n, struct divisor d, uint
 	return whole;
 }
 
-/* What a partition would move, chip after chip; its pieces on a chip mostly stand in a row. */
-static void demand_add(struct power *p, const struct ppart *q, bool saturated)
-{
-	const struct piece *at = &p->piece[q->first];
-	struct sharing s = sharing_of(q->busy * q->c.bytes_per_tick, q->ran, q->npiece);
-	uint64_t ticks = 0;
-
-	for (uint32_t i = 0; i < q->npiece; i++) {
-		uint16_t chip = p->core[at[i].core].chip;
-		bool last = i + 1 == q->npiece;
-
-		ticks += at[i].ticks;
-		if (last || p->core[at[i + 1].core].chip != chip) {
-			uint64_t bytes = sharing_next(&s, ticks, last);
-
-			flow_add(p, q, chip, saturated ? share_of(bytes, pace_from(p, q, chip)) : bytes);
-		}
-	}
-}
-
-/* Run cycles and instructions of a partition, and of the cores that it ran on, when nothing holds it up. */
+/* Run cycles and instructions of a partition, and of the cores that it ran on, when nothing holds it up; and what it
+ * would move, chip after chip: its pieces on a chip mostly stand in a row. */
 static void work_count(struct power *p, struct ppart *q)
 {
 	const struct piece *at = &p->piece[q->first];
-	uint64_t cycles = p->no_run_counts ? 0 : amount_scale(q->run, p->clock_n, p->clock_d, &q->cycle_carry),
-		 ticks = 0;
-	struct sharing c, i;
+	const uint64_t cycles = p->no_run_counts ? 0 : amount_scale(q->run, p->clock_n, p->clock_d, &q->cycle_carry);
+	struct pflow *flow = &p->flow[q->first_flow];
+	struct sharing c = sharing_of(cycles, q->ran, q->npiece), i, moved;
+	uint64_t ticks = 0;
+	uint32_t begun = 0;
 
 	q->instructions = amount_scale(cycles, q->c.ipc_n, q->ipc_d, &q->instruction_carry);
 	q->run_cycles += cycles;
 	q->run_instructions += q->instructions;
-	if (q->npiece == 1) {
-		p->core[at->core].cycles += cycles;
-		p->core[at->core].instructions += q->instructions;
-		return;
-	}
-	c = sharing_of(cycles, q->ran, q->npiece);
 	i = sharing_of(q->instructions, q->ran, q->npiece);
+	moved = sharing_of(q->busy * q->c.bytes_per_tick, q->ran, q->npiece);
 	for (uint32_t k = 0; k < q->npiece; k++) {
 		struct pcore *core = &p->core[at[k].core];
-		bool last = k + 1 == q->npiece;
+		const bool last = k + 1 == q->npiece;
 
 		ticks += at[k].ticks;
 		core->cycles += sharing_next(&c, ticks, last);
 		core->instructions += sharing_next(&i, ticks, last);
+		if (last || p->core[at[k + 1].core].chip != core->chip) {
+			*flow++ = (struct pflow){ sharing_next(&moved, ticks, last), core->chip, k + 1 - begun };
+			begun = k + 1;
+		}
 	}
+	q->nflow = (uint32_t)(flow - &p->flow[q->first_flow]);
 }
 
-/* The instructions that it did not complete after all are taken back. */
+/* The instructions that it did not complete after all are taken back, and it moves less. */
 static void work_slow_down(struct power *p, struct ppart *q)
 {
-	const struct piece *at = &p->piece[q->first];
+	const uint32_t pace_memory = pace_of_memory(p, q);
+	const struct piece *at = &p->piece[q->first], *end = at + q->npiece;
 	struct sharing s = sharing_of(q->instructions, q->ran, q->npiece);
 	uint64_t ticks = 0;
 
-	for (uint32_t k = 0; k < q->npiece; k++) {
-		struct pcore *core = &p->core[at[k].core];
-		uint64_t part;
+	for (struct pflow *f = &p->flow[q->first_flow]; at < end; f++) {
+		const uint32_t pace = pace_least(pace_memory, pace_from(p, q, f->chip));
 
-		ticks += at[k].ticks;
-		part = sharing_next(&s, ticks, k + 1 == q->npiece);
-		part -= share_of(part, pace_from(p, q, core->chip));
-		core->instructions -= part;
-		q->run_instructions -= part;
+		f->bytes = share_of(f->bytes, pace);
+		for (const struct piece *next = at + f->npiece; at < next; at++) {
+			uint64_t part;
+
+			ticks += at->ticks;
+			part = sharing_next(&s, ticks, at + 1 == end);
+			part -= share_of(part, pace);
+			p->core[at->core].instructions -= part;
+			q->run_instructions -= part;
+		}
 	}
 }
 
 /* What the window asked for is done: it fits. */
 static void traffic_count(struct power *p)
 {
-	for (uint32_t i = 0; i < p->nchips; i++) {
-		struct pchip *c = &p->chip[i];
+	for (struct pcable *c = p->cable, *end = c + p->ncables; c < end; c++) {
+		uint64_t busy = (c->need + LINK_BYTES - 1) / LINK_BYTES;
 
-		for (uint32_t l = 0; l < LINKS; l++) {
-			uint64_t busy = (c->need[l] + LINK_BYTES - 1) / LINK_BYTES;
-
-			c->link[l].busy += busy < CYCLES ? busy : CYCLES;
-			c->need[l] = 0;
-		}
-		for (uint32_t m = 0; m < CONTROLLERS; m++) {
-			c->mc[m].reads += c->mc[m].need - c->mc[m].written;
-			c->mc[m].writes += c->mc[m].written;
-			c->mc[m].need = c->mc[m].written = 0;
-		}
+		c->busy += busy < CYCLES ? busy : CYCLES;
 	}
+	for (uint32_t i = 0; i < p->nchips; i++)
+		for (uint32_t m = 0; m < CONTROLLERS; m++) {
+			struct pcontroller *mc = &p->chip[i].mc[m];
+
+			mc->reads += mc->need - mc->written;
+			mc->writes += mc->written;
+			mc->need = mc->written = 0;
+		}
 }
 
 void power_work(struct power *p, struct ppart *q)
 {
 	if (!q->npiece)
 		return;
-	if (q->npiece == 1)
-		flow_add(p, q, p->core[p->piece[q->first].core].chip, q->busy * q->c.bytes_per_tick);
-	else if (q->c.bytes_per_tick)
-		demand_add(p, q, false);
+	q->first_flow = p->nflow;
 	work_count(p, q);
+	if (!q->c.bytes_per_tick)
+		q->nflow = 0;
+	p->nflow += q->nflow;
+	flows_add(p, q);
 }
 
 void power_memory(struct power *p)
@@ -321,10 +284,10 @@ void power_memory(struct power *p)
 		for (uint32_t i = 0; i < p->nparts; i++) {
 			struct ppart *q = &p->part[i];
 
-			if (!q->c.bytes_per_tick || !q->npiece)
+			if (!q->nflow)
 				continue;
-			demand_add(p, q, true);
 			work_slow_down(p, q);
+			flows_add(p, q);
 		}
 		traffic_route(p);
 	}

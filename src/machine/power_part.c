@@ -264,21 +264,27 @@ static struct pvp *vps_take(struct power *p, uint32_t n, struct err *e)
 	return vp + at;
 }
 
-/* Room for the pieces of a window, when partition q's virtual processors are so many. */
+/* Room for the pieces and flows of a window, when partition q's virtual processors are so many. */
 static int make_pieces(struct power *p, const struct power_partition *q, struct err *e)
 {
 	uint32_t n = p->ncores + q->vps;
 	struct piece *piece;
+	struct pflow *flow;
 
 	for (uint32_t i = 0; i < p->nparts; i++)
 		n += p->part[i].c.id == q->id ? 0 : p->part[i].c.vps;
 	if (2 * n <= p->cappiece)
 		return 0;
 	piece = mem_alloc(4 * n * sizeof(*piece));
-	if (!piece)
+	flow = piece ? mem_alloc(4 * n * sizeof(*flow)) : NULL;
+	if (!flow) {
+		mem_free(piece);
 		return err_oom(e);
-	mem_free(p->piece); /* between windows nothing is in it */
+	}
+	mem_free(p->piece); /* between windows nothing is in them */
+	mem_free(p->flow);
 	p->piece = piece;
+	p->flow = flow;
 	p->cappiece = 4 * n;
 	return 0;
 }
