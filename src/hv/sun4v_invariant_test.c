@@ -123,7 +123,7 @@ static void world_grow(struct world *x, enum when when)
 
 		if (is_own(x, s) && (pcr & 6) == 6) /* user and system code */
 			x->r.m.pic[s] =
-				(was >> 32) + growth_of(x, &vf_regs[0], s, vf_selected(&vf_regs[0], pcr, 1), when)
+				((was >> 32) + growth_of(x, &vf_regs[0], s, vf_selected(&vf_regs[0], pcr, 1), when))
 					<< 32 |
 				(uint32_t)(was + growth_of(x, &vf_regs[0], s, vf_selected(&vf_regs[0], pcr, 0), when));
 	}

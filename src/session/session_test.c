@@ -1134,7 +1134,7 @@ static void a_module_is_called_by_its_name_alone(void **state)
 /* Definitions of every length up to 40 reach cpp(1) whole. */
 static void a_definition_reaches_cpp_whole(void **state)
 {
-	char option[40][64];
+	char option[40][80];
 	struct buf script = { 0 }, want = { 0 };
 	struct result r = { 0 };
 	struct tally_trace_opts o = {
