@@ -30,7 +30,7 @@ struct tally_serve; /* opaque: made by _open, dead after _close */
 struct tally_serve_opts {
 	size_t size;                  /* sizeof at the caller: lets us grow */
 	const char *listen;           /* "ADDRESS:PORT"; port 0: any; NULL: 127.0.0.1 and TALLY_SERVE_PORT */
-	tally_write_fn *note;         /* whole lines without a newline at their end; NULL: dropped */
+	tally_write_fn *note;         /* what happened, whole lines; NULL: dropped */
 	void *arg;                    /* for note and clock */
 	uint64_t (*clock)(void *arg); /* nanoseconds since 1970; not NULL */
 	const volatile int *stop;     /* set, by a signal handler too, when the service is to end; NULL */
