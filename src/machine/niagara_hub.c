@@ -76,28 +76,30 @@ static void link_advance(struct link *l, uint64_t window)
 		l->used[++l->latest % WINDOWS] = 0;
 }
 
-/* The sender's window is the latest one no more, or full.  What a strand far behind would have met is not known: it
- * waits for nothing. */
+/* The sender's window is full. */
 static __attribute__((noinline)) uint64_t link_wait(struct link *l, uint64_t now)
 {
 	uint64_t at = now / WINDOW;
 
-	if (at + WINDOWS / 2 < l->latest)
-		return 0;
-	if (at > l->latest)
-		link_advance(l, at);
 	while (l->used[at % WINDOWS] > WINDOW - LINE_CYCLES)
 		link_advance(l, ++at);
 	l->used[at % WINDOWS] += LINE_CYCLES;
-	return at == now / WINDOW ? 0 : at * WINDOW - now;
+	return at * WINDOW - now;
 }
 
-/* Nearly always the window is one of those that are kept, and has room. */
-static inline uint64_t link_take(struct link *l, uint64_t now)
+/* Nearly always the window is one of those that are kept, and has room. What a strand far behind would have met is not
+ * known: it waits for nothing. Not inlined: link_line() would have it twice, and too few registers. */
+static __attribute__((noinline)) uint64_t link_take(struct link *l, uint64_t now)
 {
-	uint16_t *used = &l->used[now / WINDOW % WINDOWS];
+	const uint64_t window = now / WINDOW;
+	uint16_t *used = &l->used[window % WINDOWS];
 
-	if (l->latest - now / WINDOW > WINDOWS / 2 || *used > WINDOW - LINE_CYCLES)
+	if (l->latest - window > WINDOWS / 2) {
+		if (window < l->latest)
+			return 0;
+		link_advance(l, window);
+	}
+	if (*used > WINDOW - LINE_CYCLES)
 		return link_wait(l, now);
 	*used += LINE_CYCLES;
 	return 0;

@@ -208,8 +208,14 @@ int load_open(struct niagara *n, const char *name, uint64_t seed, uint32_t stran
 
 void load_run(struct niagara *n, uint64_t until)
 {
-	for (; until - n->turns >= TURN; n->turns += TURN)
-		for (struct worker *w = n->worker; w < n->worker + n->nworkers; w++)
-			if (now_of(&n->strand[w->strand].cycles) < n->turns + TURN) /* else its last turn is not over */
-				niagara_turn(n, w, n->turns + TURN);
+	const struct worker *end = n->worker + n->nworkers;
+
+	while (until - n->turns >= TURN) {
+		const uint64_t to = n->turns + TURN;
+
+		for (struct worker *w = n->worker; w < end; w++)
+			if (now_of(&n->strand[w->strand].cycles) < to) /* else its last turn is not over */
+				niagara_turn(n, w, to);
+		n->turns = to;
+	}
 }
