@@ -198,13 +198,23 @@ static void work_count(struct power *p, struct ppart *q)
 	const struct piece *at = &p->piece[q->first];
 	const uint64_t cycles = p->no_run_counts ? 0 : amount_scale(q->run, p->clock_n, p->clock_d, &q->cycle_carry);
 	struct pflow *flow = &p->flow[q->first_flow];
-	struct sharing c = sharing_of(cycles, q->ran, q->npiece), i, moved;
+	struct sharing c, i, moved;
 	uint64_t ticks = 0;
 	uint32_t begun = 0;
 
 	q->instructions = amount_scale(cycles, q->c.ipc_n, q->ipc_d, &q->instruction_carry);
 	q->run_cycles += cycles;
 	q->run_instructions += q->instructions;
+	if (q->npiece == 1) { /* as most are on a machine with many partitions */
+		struct pcore *core = &p->core[at->core];
+
+		core->cycles += cycles;
+		core->instructions += q->instructions;
+		*flow = (struct pflow){ q->busy * q->c.bytes_per_tick, core->chip, 1 };
+		q->nflow = 1;
+		return;
+	}
+	c = sharing_of(cycles, q->ran, q->npiece);
 	i = sharing_of(q->instructions, q->ran, q->npiece);
 	moved = sharing_of(q->busy * q->c.bytes_per_tick, q->ran, q->npiece);
 	for (uint32_t k = 0; k < q->npiece; k++) {
