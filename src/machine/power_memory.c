@@ -50,7 +50,7 @@ void power_reach(const struct power *p, struct ppart *q)
 /* ---- flows ---------------------------------------------------------------------------------------------- */
 
 /* What the partition's flows are at the controllers, and between chips. */
-static void flows_add(struct power *p, const struct ppart *q)
+static inline void flows_add(struct power *p, const struct ppart *q)
 {
 	const struct preach *to = q->nreach == 1 ? &q->near : q->memory->reach;
 	const struct pflow *flow = &p->flow[q->first_flow], *end = flow + q->nflow;
