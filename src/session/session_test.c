@@ -1150,7 +1150,7 @@ static void a_definition_reaches_cpp_whole(void **state)
 	assert_int_equal(set_option(t, "cpp"), 0);
 	buf_puts(&script, "BEGIN { ");
 	for (int i = 0; i < 40; i++) {
-		char name[64];
+		char name[48];
 
 		memset(name, 'N', sizeof(name));
 		name[i + 1] = '\0';
