@@ -8,12 +8,26 @@
 
 #include "provider/provider_int.h"
 
+/* The text as a file has it: nothing stands behind its last byte. */
+static int parse_text(const char *text, uint64_t *min, struct err *e)
+{
+	const size_t n = strlen(text);
+	char *bytes = mem_alloc(n + 1);
+	int rc;
+
+	assert_non_null(bytes);
+	memcpy(bytes + 1, text, n);
+	rc = cpc_conf_parse(bytes + 1, n, min, e);
+	mem_free(bytes);
+	return rc;
+}
+
 static uint64_t min_of(const char *text)
 {
 	struct err e = { 0 };
 	uint64_t min = 5000;
 
-	if (cpc_conf_parse(text, strlen(text), &min, &e) != 0)
+	if (parse_text(text, &min, &e) != 0)
 		fail_msg("%s: %s", text, e.text);
 	return min;
 }
@@ -23,7 +37,7 @@ static void refuses(const char *text, const char *words)
 	struct err e = { 0 };
 	uint64_t min = 5000;
 
-	assert_int_equal(cpc_conf_parse(text, strlen(text), &min, &e), -TALLY_EINVAL);
+	assert_int_equal(parse_text(text, &min, &e), -TALLY_EINVAL);
 	assert_string_equal(e.text, words);
 }
 
