@@ -40,7 +40,7 @@ answer script records run ptt flame answers
 dlang script records actions kernel-types libraries d run translators toolkit
 hv spec/gpci spec/mmustat spec/vfalls hv hv-trace machine-hv
 ptt ptt records tune
-bpf script actions syscall pid counter kernel-types cpc size run unwind
+bpf script actions syscall pid usdt counter kernel-types cpc size run unwind
 machine spec/mmustat hv machine-hv machine tune
 kernel cpc counter syscall tracepoint pid run kernel-probes stat-cpu address doctor privilege unwind
 attach machine-hv machine platform
