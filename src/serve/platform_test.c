@@ -89,10 +89,32 @@ static void every_failed_allocation_of_a_platform_is_survived(void **state)
 	}
 }
 
+/* A platform is looked at again when its period is over, and at once when the clock was set back. */
+static void a_platform_waits_for_the_rest_of_its_period(void **state)
+{
+	uint64_t now_ns = UINT64_C(1700000000000000000), every;
+	const struct tally_serve_opts o = { .size = sizeof(o), .clock = test_clock, .arg = &now_ns };
+	struct tally_serve *s;
+
+	(void)state;
+	assert_int_equal(tally_serve_open(&s, &o), 0);
+	assert_int_equal(tally_serve_platform(s, "power", NULL, "partitions"), 0);
+	assert_int_equal(tally_serve_check(s, test_drop_line, NULL), 0);
+	now_ns += UINT64_C(2000000000);
+	program_work(s->program[0]);
+	every = platform_wait_ns(s->program[0], now_ns);
+	assert_true(every > 1000);
+	assert_int_equal(platform_wait_ns(s->program[0], now_ns + 1000), every - 1000);
+	assert_int_equal(platform_wait_ns(s->program[0], now_ns + every), 0);
+	assert_int_equal(platform_wait_ns(s->program[0], now_ns - 1), 0);
+	tally_serve_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_failed_allocation_of_a_platform_is_survived),
+		cmocka_unit_test(a_platform_waits_for_the_rest_of_its_period),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
