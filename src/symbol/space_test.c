@@ -493,6 +493,22 @@ static void facts_that_got_lost_make_doubt_only_where_they_could_matter(void **s
 	spaces_free(&s);
 }
 
+static void facts_that_got_lost_make_no_doubt_from_when_the_place_was_mapped_again(void **state)
+{
+	struct spaces s = { 0 };
+
+	(void)state;
+	assert_true(spaces_exec(&s, 7, 1));
+	map(&s, 7, 10, 100, 200, &file_a);
+	assert_true(spaces_unmap(&s, 7, 20, 0));
+	map(&s, 7, 30, 100, 200, &file_b);
+	s.lost_ns = 29;
+	assert_int_equal(meant(&s, 7, 150, 20), '!');
+	s.lost_ns = 30;
+	assert_int_equal(meant(&s, 7, 150, 20), 'b');
+	spaces_free(&s);
+}
+
 static void move(struct spaces *s, uint64_t time, uint64_t at, uint64_t len, uint64_t to, uint64_t to_len)
 {
 	assert_true(spaces_move(s, 7, &(struct moving){ at, len, to, to_len, false }, time));
@@ -759,6 +775,7 @@ int main(void)
 		cmocka_unit_test(a_place_that_a_process_left_before_anybody_looked_is_not_guessed),
 		cmocka_unit_test(a_child_knows_its_parents_generations_and_has_its_own),
 		cmocka_unit_test(facts_that_got_lost_make_doubt_only_where_they_could_matter),
+		cmocka_unit_test(facts_that_got_lost_make_no_doubt_from_when_the_place_was_mapped_again),
 		cmocka_unit_test(code_that_moved_is_at_its_new_place_and_no_longer_at_its_old_one),
 		cmocka_unit_test(code_that_comes_to_where_other_code_moved_away_is_not_guessed),
 		cmocka_unit_test(after_a_move_to_nobody_knows_where_only_what_is_found_again_is_certain),
