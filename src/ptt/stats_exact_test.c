@@ -326,6 +326,46 @@ static void time_that_goes_on_from_the_past_is_a_gap_and_moves_the_device(void *
 		}
 }
 
+/* Records are missing somewhere between two places: what is open at the first or at the second was cut by one gap. */
+static void what_is_open_at_both_ends_of_a_gap_is_cut_by_it(void **state)
+{
+	(void)state;
+	for (uint32_t before = 0; before < 3; before++)
+		for (uint32_t within = 0; within < 4; within++) {
+			const struct ptt_decode_opts d = { .format = PTT_8DW, .time = PTT_TIME_ABS };
+			const struct ptt_stats_opts o = { .match = true };
+			const enum ptt_gap_why why[] = { PTT_GAP_NONE, PTT_GAP_BROKEN_OFF, PTT_GAP_BROKEN_END };
+			const uint32_t requests[] = { before, within, 1 };
+			const struct ptt_report *r;
+			struct ptt_stats *s;
+			struct made m[3];
+			uint32_t t = 1000;
+
+			assert_int_equal(ptt_stats_open(&s, &o), 0);
+			for (uint32_t i = 0; i < 3; i++) {
+				m[i] = (struct made){ .format = PTT_8DW };
+				made_read(&m[i], t += 100, WHO, 200 + i, 1);
+				made_answer(&m[i], t += 10, WHO, 200 + i, 1); /* it is one whose answers are seen */
+				for (uint32_t k = 0; k < requests[i]; k++)
+					made_read(&m[i], t += 100, WHO, 10 * i + k, 1);
+				struct ptt_chunk c = { .p = m[i].bytes,
+						       .n = (size_t)(m[i].p - m[i].bytes),
+						       .format = PTT_8DW,
+						       .offset = 4096ull * i,
+						       .gap = { .why = why[i] } };
+
+				ptt_stats_chunk(s, &c, &d);
+			}
+			assert_int_equal(ptt_stats_finish(s, &r), 0);
+			assert_int_equal(r->cut, before + within);
+			assert_int_equal(r->ngaps, 1);
+			assert_int_equal(r->gap[0].why, PTT_GAP_BROKEN_OFF);
+			assert_int_equal(r->gap[0].cut, before + within);
+			assert_int_equal(r->gap[0].offset, 4096);
+			ptt_stats_close(s);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -336,6 +376,7 @@ int main(void)
 		cmocka_unit_test(traffic_is_headers_payload_and_eight_bytes_of_framing),
 		cmocka_unit_test(posted_requests_are_alike_in_all_of_their_header_but_the_time),
 		cmocka_unit_test(time_that_goes_on_from_the_past_is_a_gap_and_moves_the_device),
+		cmocka_unit_test(what_is_open_at_both_ends_of_a_gap_is_cut_by_it),
 	};
 
 	return cmocka_run_group_tests_name("ptt: stats, exact", tests, NULL, NULL);
