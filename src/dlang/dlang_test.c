@@ -637,6 +637,41 @@ static void a_library_of_the_user_is_read_unused(void **state)
 	}
 }
 
+/* A library that ends with a word; the byte behind its text is a letter. */
+static bool library_that_ends_with_a_word(void *world, uint32_t i, struct d_library *ret)
+{
+	static const char text[] = "inline int x = WANTEDS";
+
+	(void)world;
+	*ret = (struct d_library){ .name = "ends.d", .text = text, .n = sizeof(text) - 2 };
+	return i == 0;
+}
+
+/* A library is read for a word that it has as a whole, also as its last one. */
+static void the_last_word_of_a_library_is_one_of_it(void **state)
+{
+	static const struct {
+		const char *text;
+		bool is_read;
+	} row[] = {
+		{ "BEGIN { trace(WANTED); }", true },
+		{ "BEGIN { trace(WANTEDS); }", false },
+		{ "BEGIN { trace(WANTE); }", false },
+		{ "BEGIN { trace(ANTED); }", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct world w;
+
+		world_init(&w);
+		w.env.dlibrary = library_that_ends_with_a_word;
+		assert_int_equal(compile(&w, NULL, row[i].text, strlen(row[i].text)), -TALLY_ESYNTAX);
+		assert_int_equal(strstr(w.e.text, "\"ends.d\"") != NULL, row[i].is_read);
+		world_fini(&w);
+	}
+}
+
 static void descriptions_are_kept_as_written(void **state)
 {
 	struct world w;
@@ -1213,6 +1248,7 @@ int main(void)
 		cmocka_unit_test(intermediate_code_shows_which_registers_it_reads),
 		cmocka_unit_test(network_order_is_of_2_4_or_8_bytes),
 		cmocka_unit_test(a_library_of_the_user_is_read_unused),
+		cmocka_unit_test(the_last_word_of_a_library_is_one_of_it),
 		cmocka_unit_test(descriptions_are_kept_as_written),
 		cmocka_unit_test(a_clause_asks_once_whose_thread_local_variables_it_has),
 		cmocka_unit_test(a_clause_reads_the_clock_once_unless_it_chills),
