@@ -82,6 +82,37 @@ static void running_out_of_memory_makes_readers_begin_anew(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
+/* The state is whole, or there is none. */
+static void a_state_that_lacks_memory_is_refused(void **state)
+{
+	const long live = mem_live();
+	struct history *h = open_history(600, 1 << 20, 2);
+	struct buf whole = { 0 };
+
+	(void)state;
+	assert_int_equal(take_step(h, 1, (int64_t[]){ 1, 2, 3 }, 3), 0);
+	assert_int_equal(history_put_state(h, &whole), 0);
+	history_close(h);
+	for (long n = 1, failed = 1; failed; n++) {
+		struct buf b = { 0 };
+		int rc;
+
+		h = open_history(600, 1 << 20, 2);
+		assert_int_equal(take_step(h, 1, (int64_t[]){ 1, 2, 3 }, 3), 0);
+		mem_fail_at(n);
+		rc = history_put_state(h, &b);
+		failed = mem_failed();
+		mem_fail_at(0);
+		assert_int_equal(rc, failed ? -TALLY_ENOMEM : 0);
+		if (!failed)
+			assert_string_equal(b.p, whole.p);
+		buf_free(&b);
+		history_close(h);
+	}
+	buf_free(&whole);
+	assert_int_equal(mem_live(), live);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -89,6 +120,7 @@ int main(void)
 		cmocka_unit_test(keys_beyond_the_limit_are_one_and_nothing_is_lost),
 		cmocka_unit_test(a_program_that_goes_takes_its_aggregations_along),
 		cmocka_unit_test(running_out_of_memory_makes_readers_begin_anew),
+		cmocka_unit_test(a_state_that_lacks_memory_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
