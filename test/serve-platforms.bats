@@ -130,6 +130,27 @@ same_packets() { # LOAD EVENT
   grep -qE '^tally_series_folded\{platform="kunpeng,load=full/hisi_ptt0_2",metric="tally_ptt_packets"\} [1-9]' page
 }
 
+@test "records that a PTT device lost are on the page and in the log, as they are in the metrics" {
+  needs_http
+  "$TALLY" machine kunpeng,load=nvme --listen socket 2>machine.log & # more than goes through a socket
+  machine=$!
+  until [ -S socket ]; do kill -0 "$machine"; done
+  serve --on unix:socket -e hisi_ptt0_2/filter=0x80001,type=7,direction=2/
+  lost='s/^tally_ptt_lost_records_total{.*} //p'
+  for _ in $(seq 100000); do
+    [ "$(metrics | sed -n "$lost")" -eq 0 ] || break
+  done
+  least=$(metrics | sed -n "$lost")
+  [ "$least" -gt 0 ]
+  shown=$(curl -sN "$at/live" | sed -n '/^data:/{s/.*"lost":[^{]*\[0,"lost_records",\([0-9]*\)\].*/\1/p;q}')
+  [ "$shown" -ge "$least" ]
+  [ "$(metrics | sed -n "$lost")" -ge "$shown" ]
+  ends_with 0 "$server" kill "$server"; server=
+  told=$(sed -n 's/.*: records that the device is known to have lost: \([0-9]*\)$/\1/p' log)
+  [ "$told" -ge "$shown" ]
+  kill "$machine"
+}
+
 @test "promtool takes what a service of platforms says: each has a help text and a unit" {
   needs_http
   command -v promtool >/dev/null || skip "no promtool"

@@ -45,6 +45,9 @@ struct watch_figure {
 /* What it gets lives until it returns; a value that is none is not known now. A negative return ends the reading. */
 typedef int watch_take(void *arg, const struct watch_figure *f);
 
+/* So much was lost since the start. kind: a word; text: what is counted. A negative return ends it. */
+typedef int watch_take_loss(void *arg, const char *kind, const char *text, uint64_t count);
+
 /* What whoever counts is to the calls below; the first member of his own struct. */
 struct watch {
 	const struct watch_ops *ops;
@@ -56,6 +59,7 @@ struct watch_ops {
 	int (*pass)(struct watch *w);
 	bool (*is_due)(const struct watch *w);
 	int (*read)(struct watch *w, watch_take *take, void *arg);
+	int (*losses)(const struct watch *w, watch_take_loss *take, void *arg); /* NULL: nothing can get lost */
 	double (*seconds)(const struct watch *w);
 };
 struct watch_opts {
@@ -92,6 +96,11 @@ static inline bool watch_is_due(const struct watch *w)
 static inline int watch_read(struct watch *w, watch_take *take, void *arg)
 {
 	return w->ops->read(w, take, arg);
+}
+/* Each kind that there may be, also where nothing of it was lost. */
+static inline int watch_losses(const struct watch *w, watch_take_loss *take, void *arg)
+{
+	return w->ops->losses ? w->ops->losses(w, take, arg) : 0;
 }
 /* Of the platform's own time, since the start. */
 static inline double watch_seconds(const struct watch *w)

@@ -15,7 +15,7 @@ enum {
 	METER_STATUSES = 8,
 };
 enum meter_count {
-#define METER(name, family, cause, text) METER_##name,
+#define METER(name, family, cause, is_loss, text) METER_##name,
 #include "capture/meter.def"
 #undef METER
 	METER_COUNTS

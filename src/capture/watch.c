@@ -271,23 +271,25 @@ static int capture_give_families(struct capture_reading *r)
 	return rc < 0 ? rc : capture_give(r, capture_open, false, false, 0);
 }
 
-static int capture_give_counts(struct capture_reading *r)
-{
 #define METER_UNMATCHED "requests without their completion, and completions without their request, by cause"
-	static const struct {
-		const char *what[2], *cause;
-	} rows[] = {
-#define METER(name, family, cause, text) { { family, text }, cause },
+static const struct {
+	const char *kind, *what[2], *cause;
+	bool is_loss;
+} capture_counts[METER_COUNTS] = {
+#define METER(name, family, cause, is_loss, text) { #name, { family, text }, cause, is_loss },
 #include "capture/meter.def"
 #undef METER
-	};
+};
+
+static int capture_give_counts(struct capture_reading *r)
+{
 	const struct meter *m = r->w->m;
 	int rc = 0;
 
-	for (uint32_t i = 0; rc >= 0 && i < COUNT(rows); i++) {
-		r->f.nlabels = rows[i].cause != NULL;
-		r->f.label[0] = (struct watch_label){ "cause", rows[i].cause };
-		rc = capture_give(r, rows[i].what, true, true, m->count[i]);
+	for (uint32_t i = 0; rc >= 0 && i < METER_COUNTS; i++) {
+		r->f.nlabels = capture_counts[i].cause != NULL;
+		r->f.label[0] = (struct watch_label){ "cause", capture_counts[i].cause };
+		rc = capture_give(r, capture_counts[i].what, true, true, m->count[i]);
 	}
 	return rc;
 }
@@ -304,6 +306,17 @@ static int capture_watch_read(struct watch *base, watch_take *take, void *arg)
 		if (w->m->row[i])
 			rc = capture_give_row(&r, i);
 	return rc < 0 ? rc : capture_give_counts(&r);
+}
+
+static int capture_watch_losses(const struct watch *base, watch_take_loss *take, void *arg)
+{
+	const struct capture_watch *w = (const struct capture_watch *)base;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc >= 0 && w->m && i < METER_COUNTS; i++)
+		if (capture_counts[i].is_loss)
+			rc = take(arg, capture_counts[i].kind, capture_counts[i].what[1], w->m->count[i]);
+	return rc;
 }
 
 static bool capture_watch_is_due(const struct watch *base)
@@ -358,6 +371,7 @@ static const struct watch_ops capture_watch_ops = {
 	.pass = capture_watch_pass,
 	.is_due = capture_watch_is_due,
 	.read = capture_watch_read,
+	.losses = capture_watch_losses,
 	.seconds = capture_watch_seconds,
 };
 

@@ -47,11 +47,25 @@ static int take_figure(void *arg, const struct watch_figure *f)
 	return 0;
 }
 
+static int take_loss(void *arg, const char *kind, const char *text, uint64_t count)
+{
+	struct figures *to = arg;
+
+	assert_true(*text);
+	*(!strcmp(kind, "lost_records") ? &to->lost : !strcmp(kind, "gaps") ? &to->gaps : &to->damaged) += count;
+	return 0;
+}
+
+/* What is told as lost is what the figures have. */
 static struct figures figures(struct watch *w)
 {
-	struct figures is = { 0 };
+	struct figures is = { 0 }, losses = { 0 };
 
 	assert_int_equal(watch_read(w, take_figure, &is), 0);
+	assert_int_equal(watch_losses(w, take_loss, &losses), 0);
+	assert_int_equal(losses.lost, is.lost);
+	assert_int_equal(losses.gaps, is.gaps);
+	assert_int_equal(losses.damaged, is.damaged);
 	return is;
 }
 

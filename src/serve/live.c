@@ -103,6 +103,13 @@ static int live_take_drop(void *arg, const char *kind, uint64_t count)
 	return 0;
 }
 
+static int live_take_loss(void *arg, const char *kind, const char *text, uint64_t count)
+{
+	(void)text;
+	history_drop(arg, kind, count);
+	return 0;
+}
+
 static int live_take_aggregation(void *arg, uint32_t number, const struct an_agg *a)
 {
 	return history_take(arg, number, a);
@@ -117,6 +124,8 @@ static void live_step(struct live *l, uint64_t now_ns)
 		const int rc = history_program(l->history, &f);
 		uint64_t lost;
 
+		if (rc >= 0 && p->watch)
+			(void)watch_losses(p->watch, live_take_loss, l->history);
 		if (rc < 0 || !p->trace)
 			continue;
 		if (rc == 1)
@@ -264,7 +273,7 @@ PAGE_FILE(html);
 PAGE_FILE(js);
 
 /* The SHA-256 of the page's script, which must be changed with it (a test computes it anew). */
-#define LIVE_SCRIPT_HASH "jFQyv9xZF0lZHfQUW+3D6DnOJ44NSxNoye5VaRdpYX0="
+#define LIVE_SCRIPT_HASH "wQ4ry0+/LxsW5RJj8xfUxubwpj3Nc9vSt3hQn3dyKZg="
 
 enum MHD_Result http_get_page(struct http_request *q)
 {

@@ -40,8 +40,20 @@ int platform_open(struct tally_serve *s, const char *on, const char *device, con
 	return 0;
 }
 
+static int platform_note_loss(void *arg, const char *kind, const char *text, uint64_t count)
+{
+	const struct program *p = arg;
+
+	(void)kind;
+	if (count)
+		serve_note(p->serve, "%s: %s: %llu", p->name, text, (unsigned long long)count);
+	return 0;
+}
+
 static void platform_end(struct program *p)
 {
+	if (p->watch)
+		(void)watch_losses(p->watch, platform_note_loss, p);
 	watch_close(p->watch);
 	p->watch = NULL;
 	p->state = PROGRAM_FAILED;
