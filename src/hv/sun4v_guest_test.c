@@ -19,13 +19,6 @@ static int wire_gone(struct wire *x, struct err *e)
 	return ++x->calls == x->gone_at ? err_set(e, TALLY_EEND, "the platform is gone") : 0;
 }
 
-static struct sun4v_vcpu *strand(struct wire *x, uint32_t id)
-{
-	if (!x->v[id])
-		assert_int_equal(sun4v_vcpu_open(&x->v[id], x->r.g, id), 0);
-	return x->v[id];
-}
-
 static int wire_sun4v(void *arg, uint32_t vcpu, unsigned n, uint64_t o[6], struct err *e)
 {
 	struct wire *x = arg;
@@ -36,7 +29,7 @@ static int wire_sun4v(void *arg, uint32_t vcpu, unsigned n, uint64_t o[6], struc
 		x->busy_sets--;
 		o[0] = HV_EWOULDBLOCK;
 	} else if (rc == 0) {
-		sun4v_call(strand(x, vcpu), n, o);
+		sun4v_call(rig_strand(&x->r, x->v, vcpu), n, o);
 	}
 	return rc;
 }
@@ -47,8 +40,8 @@ static int wire_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t
 	int rc = wire_gone(x, e);
 
 	if (rc == 0)
-		assert_true(write ? sun4v_asr_write(strand(x, vcpu), asr, *value) :
-				    sun4v_asr_read(strand(x, vcpu), asr, value));
+		assert_true(write ? sun4v_asr_write(rig_strand(&x->r, x->v, vcpu), asr, *value) :
+				    sun4v_asr_read(rig_strand(&x->r, x->v, vcpu), asr, value));
 	return rc;
 }
 
@@ -59,14 +52,7 @@ static void wire_open(const char *machine, uint32_t sockets, uint8_t profile, st
 	memset(&w, 0, sizeof(w));
 	rig_open(&w.r, machine, sockets, profile, rights, 0);
 	w.v[0] = w.r.v;
-	w.transport = (struct hv_transport){ .arg = &w,
-					     .op = &wire_ops,
-					     .sockets = w.r.kind->nodes,
-					     .strands_per_node = w.r.kind->strands_per_node,
-					     .strands = (uint32_t)w.r.kind->nodes * w.r.kind->strands_per_node,
-					     .memory = (uint8_t *)w.r.memory,
-					     .base = RAM_BASE,
-					     .bytes = sizeof(w.r.memory) };
+	w.transport = rig_transport(&w.r, &wire_ops, &w);
 }
 
 static struct sun4v_client *client(const char *machine, uint32_t sockets, struct sun4v_rights rights)

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "hv/sun4v.h"
+#include "hv/transport.h"
 
 #define RAM_BASE UINT64_C(0x80000000) /* 2 GB, as the genuine hypervisor's guest had */
 #define RAM_END UINT64_C(0x100000000)
@@ -124,6 +125,27 @@ static inline void rig_close(struct rig *r)
 {
 	sun4v_guest_close(r->g);
 	sun4v_close(r->s);
+}
+
+/* A strand of the rig's guest; v: those that are open.  It is opened when it is first asked for. */
+static inline struct sun4v_vcpu *rig_strand(struct rig *r, struct sun4v_vcpu *v[STRANDS], uint32_t id)
+{
+	if (!v[id])
+		assert_int_equal(sun4v_vcpu_open(&v[id], r->g, id), 0);
+	return v[id];
+}
+
+/* A transport to the rig's machine, whose calls op and arg are. */
+static inline struct hv_transport rig_transport(struct rig *r, const struct hv_transport_ops *op, void *arg)
+{
+	return (struct hv_transport){ .arg = arg,
+				      .op = op,
+				      .sockets = r->kind->nodes,
+				      .strands_per_node = r->kind->strands_per_node,
+				      .strands = (uint32_t)r->kind->nodes * r->kind->strands_per_node,
+				      .memory = (uint8_t *)r->memory,
+				      .base = RAM_BASE,
+				      .bytes = sizeof(r->memory) };
 }
 
 /* ---- calls: what comes out in %o0 to %o5 is in o[] -------------------------------------------------- */
