@@ -1,15 +1,7 @@
 /* cg_hot_test.c: what a firing does not pay for: drops that did not happen, zeros that nobody reads, rows that say what
  * is known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/range.h"
-#include "bpf/bpf.h"
+#include "bpf/cg_test_int.h"
 #include "bpf/insn.h"
 
 enum { RAX = 80, AH = RAX + 1, RDI = 112, PID = 77 }; /* offsets in struct pt_regs */
@@ -60,44 +52,9 @@ static const struct bpf_probe probes[] = {
 	{ .id = 8, .cls = IMG_PERF, .prov = "cpc", .mod = "", .func = "", .name = "two" },
 };
 
-static int resolve(void *arg, const struct d_probedesc *d, int (*add)(void *, uint32_t), void *add_arg, struct err *e)
+static void hot_open(struct made *m, const char *text, const struct bpf_arch *arch)
 {
-	int found = 0;
-
-	(void)arg, (void)e;
-	for (size_t i = 0; i < COUNT(probes); i++)
-		if (!strcmp(d->name, probes[i].name))
-			found += add(add_arg, probes[i].id) >= 0;
-	return found;
-}
-
-struct made {
-	struct d_unit *u;
-	const struct d_program *p;
-	struct bpf_image *img;
-};
-
-static void make(struct made *m, const char *text, const struct bpf_arch *arch)
-{
-	const struct bpf_opts o = { .arch = arch,
-				    .probe = probes,
-				    .nprobes = COUNT(probes),
-				    .ring_bytes = 4096,
-				    .control_bytes = 4096,
-				    .agg_entries = 16,
-				    .dynvar_bytes = 1 << 20 };
-	const struct d_env env = { .probes = resolve, .strsize = 256 };
-	struct err e = { 0 }, why = { 0 };
-
-	if (d_open(&m->u, &env) < 0 || d_source(m->u, NULL, text, strlen(text), &e) < 0 ||
-	    d_compile(m->u, &m->p, &e, &why) < 0 || bpf_generate(m->p, &o, &m->img, &e) < 0)
-		fail_msg("%s: %s", text, e.text);
-}
-
-static void made_free(struct made *m)
-{
-	bpf_image_free(m->img);
-	d_close(m->u);
+	made_open(m, text, (struct bpf_opts){ .arch = arch, .probe = probes, .nprobes = COUNT(probes) });
 }
 
 /* Which instruction of the first program names such a map first; -1: none. */
@@ -118,23 +75,23 @@ static uint32_t maps_of(const char *text, uint8_t use)
 	struct made m;
 	uint32_t n = 0;
 
-	make(&m, text, &bpf_arch_x86_64);
+	hot_open(&m, text, &bpf_arch_x86_64);
 	for (uint32_t i = 0; i < m.img->nmaps; i++)
 		n += m.img->map[i].use == use;
-	made_free(&m);
+	made_close(&m);
 	return n;
 }
 
 /* How many instructions of the first program are such: by code, and for calls by helper. */
-static uint32_t instructions(const char *text, struct bpf_ins like, bool by_imm)
+static uint32_t instructions_like(const char *text, struct bpf_ins like, bool by_imm)
 {
 	struct made m;
 	uint32_t n = 0;
 
-	make(&m, text, &bpf_arch_x86_64);
+	hot_open(&m, text, &bpf_arch_x86_64);
 	for (uint32_t i = 0; i < m.img->prog[0].nins; i++)
 		n += m.img->prog[0].ins[i].code == like.code && (!by_imm || m.img->prog[0].ins[i].imm == like.imm);
-	made_free(&m);
+	made_close(&m);
 	return n;
 }
 
@@ -145,16 +102,16 @@ static void only_a_drop_looks_up_where_drops_are_counted(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(text); i++) {
-		make(&m, text[i], &bpf_arch_x86_64);
+		hot_open(&m, text[i], &bpf_arch_x86_64);
 		assert_true(names_map(&m, IMG_AGG) >= 0);
 		assert_true(names_map(&m, IMG_DROPS) > names_map(&m, IMG_AGG));
-		made_free(&m);
+		made_close(&m);
 	}
 }
 
 static uint32_t helper_reads(const char *text)
 {
-	return instructions(text, I_CALL(probe_read_kernel), true);
+	return instructions_like(text, I_CALL(probe_read_kernel), true);
 }
 
 static void an_argument_that_is_in_one_place_is_read_there(void **state)
@@ -171,7 +128,7 @@ static void an_argument_that_is_in_one_place_is_read_there(void **state)
 
 static uint32_t words_zeroed(const char *text)
 {
-	return instructions(text, I_STORE_IMM(DW, 0, 0, 0), false);
+	return instructions_like(text, I_STORE_IMM(DW, 0, 0, 0), false);
 }
 
 /* Beside what a program without the string has. */
@@ -189,7 +146,7 @@ static void a_string_is_padded_with_zeros_where_somebody_looks_at_them(void **st
 	assert_true(words_zeroed(":::entry { s = copyinstr(arg0); }") >= whole);
 }
 
-static int memory(void *arg, uint64_t addr, void *to, size_t n, bool user)
+static int hot_read_memory(void *arg, uint64_t addr, void *to, size_t n, bool user)
 {
 	static const char text[1024] = "a text that is longer than the other", other[512] = "short";
 	const char *from = addr < 0x2000 ? text : other;
@@ -203,7 +160,7 @@ static int memory(void *arg, uint64_t addr, void *to, size_t n, bool user)
 static void what_this_memory_had_before_is_in_no_comparison_and_no_record(void **state)
 {
 	static const char zeros[512];
-	const struct vm_cpu cpu = { .read = memory };
+	const struct vm_cpu cpu = { .read = hot_read_memory };
 	struct made m;
 	struct vm *vm;
 	struct err e = { 0 };
@@ -211,11 +168,12 @@ static void what_this_memory_had_before_is_in_no_comparison_and_no_record(void *
 	uint32_t n;
 
 	(void)state;
-	make(&m,
-	     "BEGIN /strlen(copyinstr(0x1000)) == 36/ { @[copyinstr(0x1000)] = count(); }"
-	     "BEGIN /copyinstr(0x2000) == \"short\" && copyinstr(0x2000) != \"short!\" && \"short\" == copyinstr(0x2000)/"
-	     "{ trace(copyinstr(0x2000)); }",
-	     &bpf_arch_vm);
+	hot_open(
+		&m,
+		"BEGIN /strlen(copyinstr(0x1000)) == 36/ { @[copyinstr(0x1000)] = count(); }"
+		"BEGIN /copyinstr(0x2000) == \"short\" && copyinstr(0x2000) != \"short!\" && \"short\" == copyinstr(0x2000)/"
+		"{ trace(copyinstr(0x2000)); }",
+		&bpf_arch_vm);
 	assert_int_equal(vm_open(&vm, m.img, 1, &e), 0);
 	assert_true(vm_run(vm, 0, &cpu, 100000, &e) >= 0);
 	n = vm_ring_next(vm, 1, (const void **)&rec);
@@ -224,7 +182,7 @@ static void what_this_memory_had_before_is_in_no_comparison_and_no_record(void *
 	assert_uint_in_range(n, D_RECORD_HDR + 5, D_RECORD_HDR + 5 + sizeof(zeros));
 	assert_memory_equal(rec + D_RECORD_HDR + 5, zeros, n - D_RECORD_HDR - 5);
 	vm_close(vm);
-	made_free(&m);
+	made_close(&m);
 }
 
 /* A key that is new while interrupts are off may find the reserve of the map empty only if another was new there. */
@@ -266,11 +224,11 @@ static void up_to_24_aggregations_have_second_maps(void **state)
 		buf_puts(&text, " }");
 		assert_int_equal(maps_of(text.p, IMG_AGG), n);
 		assert_int_equal(maps_of(text.p, IMG_SPARE), n <= 24 ? n : 0);
-		make(&m, text.p, &bpf_arch_vm); /* no interrupts there */
+		hot_open(&m, text.p, &bpf_arch_vm); /* no interrupts there */
 		for (uint32_t i = 0; i < m.img->nmaps; i++)
 			spares += m.img->map[i].use == IMG_SPARE;
 		assert_int_equal(spares, 0);
-		made_free(&m);
+		made_close(&m);
 		buf_free(&text);
 	}
 }
@@ -279,13 +237,13 @@ static void up_to_24_aggregations_have_second_maps(void **state)
 static void a_variable_in_the_storage_of_the_thread_needs_no_key(void **state)
 {
 	const struct bpf_ins who = I_CALL(get_current_pid_tgid);
-	const uint32_t without = instructions(":::entry { @ = count(); }", who, true);
+	const uint32_t without = instructions_like(":::entry { @ = count(); }", who, true);
 
 	(void)state;
-	assert_int_equal(instructions(":::entry { self->a = arg0; @ = count(); }", who, true), without);
+	assert_int_equal(instructions_like(":::entry { self->a = arg0; @ = count(); }", who, true), without);
 	/* one that is too long is in a hash, alone or beside another */
-	assert_true(instructions(":::entry { self->s = probename; @ = count(); }", who, true) > without);
-	assert_true(instructions(":::entry { self->a = arg0; self->s = probename; @ = count(); }", who, true) >
+	assert_true(instructions_like(":::entry { self->s = probename; @ = count(); }", who, true) > without);
+	assert_true(instructions_like(":::entry { self->a = arg0; self->s = probename; @ = count(); }", who, true) >
 		    without);
 }
 

@@ -1,13 +1,5 @@
 /* cg_self_test.c: which variables of a thread lie in the storage of the thread, and which in a hash. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "bpf/bpf.h"
+#include "bpf/cg_test_int.h"
 #include "bpf/insn.h"
 
 static const struct syscall_row call = { "first", { 7, 8, 9 }, "" };
@@ -19,17 +11,6 @@ static const struct bpf_probe probes[] = {
 };
 enum { WITHOUT_EVENTS = 3, ALL = COUNT(probes), ROOM = 1 << 20 };
 
-static int resolve(void *arg, const struct d_probedesc *d, int (*add)(void *, uint32_t), void *add_arg, struct err *e)
-{
-	int found = 0;
-
-	(void)arg, (void)e;
-	for (size_t i = 0; i < COUNT(probes); i++)
-		if (!strcmp(d->name, probes[i].name))
-			found += add(add_arg, probes[i].id) >= 0;
-	return found;
-}
-
 static const struct img_map *map_of(const struct bpf_image *img, uint8_t use)
 {
 	for (uint32_t i = 0; i < img->nmaps; i++)
@@ -38,34 +19,10 @@ static const struct img_map *map_of(const struct bpf_image *img, uint8_t use)
 	return NULL;
 }
 
-struct made {
-	struct d_unit *u;
-	struct bpf_image *img;
-};
-
-static void make(struct made *m, const char *text, uint32_t nprobes, uint32_t room)
+static void self_open(struct made *m, const char *text, uint32_t nprobes, uint32_t room)
 {
-	const struct bpf_opts o = { .arch = &bpf_arch_x86_64,
-				    .probe = probes,
-				    .nprobes = nprobes,
-				    .error_probe = 2,
-				    .ring_bytes = 4096,
-				    .control_bytes = 4096,
-				    .agg_entries = 16,
-				    .dynvar_bytes = room };
-	const struct d_env env = { .probes = resolve, .strsize = 256 };
-	const struct d_program *p;
-	struct err e = { 0 }, why = { 0 };
-
-	if (d_open(&m->u, &env) < 0 || d_source(m->u, NULL, text, strlen(text), &e) < 0 ||
-	    d_compile(m->u, &p, &e, &why) < 0 || bpf_generate(p, &o, &m->img, &e) < 0)
-		fail_msg("%s: %s", text, e.text);
-}
-
-static void made_free(struct made *m)
-{
-	bpf_image_free(m->img);
-	d_close(m->u);
+	made_open(m, text,
+		  (struct bpf_opts){ .probe = probes, .nprobes = nprobes, .error_probe = 2, .dynvar_bytes = room });
 }
 
 /* So many bytes are in the storage, and so many variables in hashes. */
@@ -75,13 +32,13 @@ static void variables_lie(const char *text, uint32_t nprobes, uint32_t room, uin
 	struct made m;
 	uint32_t n = 0;
 
-	make(&m, text, nprobes, room);
+	self_open(&m, text, nprobes, room);
 	self = map_of(m.img, IMG_SELF);
 	for (uint32_t i = 0; i < m.img->nmaps; i++)
 		n += m.img->map[i].use == IMG_VAR;
 	if ((self ? self->value_size : 0) != stored || n != hashes)
 		fail_msg("%s: %u bytes, %u hashes", text, self ? self->value_size : 0, n);
-	made_free(&m);
+	made_close(&m);
 }
 
 static bool names_drops(const struct made *m, const struct bpf_ins *i)
@@ -98,7 +55,7 @@ static void only_a_thread_that_gets_no_storage_counts_a_drop(void **state)
 	uint32_t at = 0, drops = 0;
 
 	(void)state;
-	make(&m, ":::entry { self->a = arg0; self->b = self->a; }", WITHOUT_EVENTS, ROOM);
+	self_open(&m, ":::entry { self->a = arg0; self->b = self->a; }", WITHOUT_EVENTS, ROOM);
 	p = &m.img->prog[0];
 	while (at < p->nins && (p->ins[at].code != get.code || p->ins[at].imm != get.imm))
 		at++;
@@ -113,7 +70,7 @@ static void only_a_thread_that_gets_no_storage_counts_a_drop(void **state)
 	at += 2 + (uint32_t)p->ins[at + 1].off;
 	assert_int_equal(p->ins[at].dst, R10); /* there it is kept */
 	assert_int_equal(p->ins[at].src, R0);
-	made_free(&m);
+	made_close(&m);
 }
 
 static void variables_of_system_calls_lie_in_the_storage_of_the_thread(void **state)

@@ -1,14 +1,7 @@
 /* cg_user_test.c: places of processes: whose they are, and rows for those that come later. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "bpf/bpf.h"
+#include "bpf/cg_test_int.h"
 #include "bpf/insn.h"
 
 enum { RDI = 112, PID = 0x7ffffff0, OTHER }; /* numbers that nothing else in a program is */
@@ -25,44 +18,11 @@ static const struct bpf_place place = { NULL, { { OPERAND_REG, 8, false, 0, RDI,
 		.is_later = true                                                                               \
 	}
 
-static int resolve(void *arg, const struct d_probedesc *d, int (*add)(void *, uint32_t), void *add_arg, struct err *e)
+static void places_open(struct made *m, const char *text, const struct bpf_probe *probe, uint32_t n, struct bpf_opts o)
 {
-	const struct bpf_opts *o = arg;
-	int found = 0;
-
-	(void)e;
-	for (size_t i = 0; i < o->nprobes; i++)
-		if (!*d->prov || !strcmp(d->prov, o->probe[i].prov))
-			found += add(add_arg, o->probe[i].id) >= 0;
-	return found;
-}
-
-struct made {
-	struct d_unit *u;
-	const struct d_program *p;
-	struct bpf_image *img;
-};
-
-static void make(struct made *m, const char *text, const struct bpf_probe *probe, uint32_t n, struct bpf_opts o)
-{
-	struct d_env env = { .probes = resolve, .arg = &o, .strsize = 256 };
-	struct err e = { 0 }, why = { 0 };
-
-	o.arch = &bpf_arch_x86_64;
 	o.probe = probe;
 	o.nprobes = n;
-	o.ring_bytes = o.control_bytes = 4096;
-	o.agg_entries = 16;
-	o.dynvar_bytes = 1 << 20;
-	if (d_open(&m->u, &env) < 0 || d_source(m->u, NULL, text, strlen(text), &e) < 0 ||
-	    d_compile(m->u, &m->p, &e, &why) < 0 || bpf_generate(m->p, &o, &m->img, &e) < 0)
-		fail_msg("%s: %s", text, e.text);
-}
-
-static void made_free(struct made *m)
-{
-	bpf_image_free(m->img);
-	d_close(m->u);
+	made_open(m, text, o);
 }
 
 /* How many programs compare the process with this one itself, and not with what its row says. */
@@ -72,7 +32,7 @@ static uint32_t programs_of(uint32_t pid, const struct bpf_probe *probe, uint32_
 	struct made m;
 	uint32_t found = 0;
 
-	make(&m, "p::: { @[arg0] = count(); }", probe, n, o);
+	places_open(&m, "p::: { @[arg0] = count(); }", probe, n, o);
 	for (uint32_t k = 0; k < m.img->nprogs; k++) {
 		uint32_t here = 0;
 
@@ -81,7 +41,7 @@ static uint32_t programs_of(uint32_t pid, const struct bpf_probe *probe, uint32_
 		assert_true(here <= 1);
 		found += here;
 	}
-	made_free(&m);
+	made_close(&m);
 	return found;
 }
 
@@ -117,7 +77,7 @@ static void places_of_one_process_are_compared_with_it(void **state)
 struct asked {
 	uint32_t clause[8], n, only; /* only: of these clauses, a bit each */
 };
-static bool fires(void *arg, uint32_t clause)
+static bool asked_fires(void *arg, uint32_t clause)
 {
 	struct asked *a = arg;
 
@@ -141,8 +101,8 @@ static void a_later_place_is_asked_for_the_clauses_of_its_program_alone(void **s
 	uint32_t nepids = 0;
 
 	(void)state;
-	make(&m, "dtrace::: { trace(1); } p::: { trace(2); } dtrace::: { trace(3); } p::: { trace(arg0); }",
-	     later_probes, COUNT(later_probes), (struct bpf_opts){ 0 });
+	places_open(&m, "dtrace::: { trace(1); } p::: { trace(2); } dtrace::: { trace(3); } p::: { trace(arg0); }",
+		    later_probes, COUNT(later_probes), (struct bpf_opts){ 0 });
 	assert_int_equal(m.img->nrows, 1);
 	assert_int_equal(m.img->rows[0].cls, IMG_USER_PLACE);
 	assert_int_equal(m.img->rows[0].nclauses, 2);
@@ -151,8 +111,8 @@ static void a_later_place_is_asked_for_the_clauses_of_its_program_alone(void **s
 	assert_int_equal(m.img->rows[0].n, 1); /* that which is there */
 	assert_int_equal(m.img->rows[0].most, 1 + ROWS_LATER);
 	memory = calloc(m.img->rows[0].most, m.img->rows[0].bytes);
-	assert_int_equal(bpf_row_add(m.img, 0, memory, &came, &place, fires, &a), 1);
-	assert_int_equal(bpf_row_add(m.img, 0, memory, &came, &place, fires, &a), 2);
+	assert_int_equal(bpf_row_add(m.img, 0, memory, &came, &place, asked_fires, &a), 1);
+	assert_int_equal(bpf_row_add(m.img, 0, memory, &came, &place, asked_fires, &a), 2);
 	for (uint32_t i = 0; i < a.n; i++)
 		assert_true(a.clause[i] == 1 || a.clause[i] == 3);
 	assert_int_equal(a.clause[0], 1);
@@ -164,7 +124,7 @@ static void a_later_place_is_asked_for_the_clauses_of_its_program_alone(void **s
 		}
 	assert_true(nepids > 0);
 	free(memory);
-	made_free(&m);
+	made_close(&m);
 }
 
 static void there_is_room_for_so_many_later_places_and_no_more(void **state)
@@ -174,13 +134,13 @@ static void there_is_room_for_so_many_later_places_and_no_more(void **state)
 	uint8_t *memory;
 
 	(void)state;
-	make(&m, "p::: { trace(arg0); }", later_probes, COUNT(later_probes), (struct bpf_opts){ 0 });
+	places_open(&m, "p::: { trace(arg0); }", later_probes, COUNT(later_probes), (struct bpf_opts){ 0 });
 	memory = calloc(m.img->rows[0].most, m.img->rows[0].bytes);
 	for (int i = 1; i <= ROWS_LATER; i++)
-		assert_int_equal(bpf_row_add(m.img, 0, memory, &later_probes[2], &place, fires, &a), i);
-	assert_int_equal(bpf_row_add(m.img, 0, memory, &later_probes[2], &place, fires, &a), -TALLY_EEND);
+		assert_int_equal(bpf_row_add(m.img, 0, memory, &later_probes[2], &place, asked_fires, &a), i);
+	assert_int_equal(bpf_row_add(m.img, 0, memory, &later_probes[2], &place, asked_fires, &a), -TALLY_EEND);
 	free(memory);
-	made_free(&m);
+	made_close(&m);
 }
 
 int main(void)
