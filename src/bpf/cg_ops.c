@@ -283,8 +283,20 @@ static void task_field(struct cg *g, const char *field, unsigned n)
 	cg_struct_field(g, "task_struct", field, n);
 }
 
-/* The same of a thread that does not run here. In a pid namespace as the thread's own counts: the innermost that it is
- * in. */
+/* R0 = the struct pid of the task whose address R0 is, plus its level times the size of a struct upid: `numbers` at that
+ * address is the id in the innermost pid namespace that the task is in. */
+static void pid_numbers_of_task(struct cg *g)
+{
+	task_field(g, "thread_pid", 8);
+	cg_ins(g, I_STORE(DW, R10, FP_TMP + 8, R0));
+	cg_struct_field(g, "pid", "level", 4);
+	cg_ins(g, I_ALU_IMM(LSH, R0, 4)); /* struct upid: nr, and the namespace's address */
+	cg_ins(g, I_LOAD(DW, R1, R10, FP_TMP + 8));
+	cg_ins(g, I_ALU_REG(ADD, R0, R1));
+}
+
+/* R0 = process (tgid) or thread id of a thread that does not run here. In a pid namespace as the thread's own counts: the
+ * innermost that it is in. */
 static void pid_or_tid_of_subject(struct cg *g, bool tid)
 {
 	cg_task(g);
@@ -294,12 +306,7 @@ static void pid_or_tid_of_subject(struct cg *g, bool tid)
 	}
 	if (!tid)
 		task_field(g, "group_leader", 8);
-	task_field(g, "thread_pid", 8);
-	cg_ins(g, I_STORE(DW, R10, FP_TMP + 8, R0));
-	cg_struct_field(g, "pid", "level", 4);
-	cg_ins(g, I_ALU_IMM(LSH, R0, 4)); /* struct upid: nr, and the namespace's address */
-	cg_ins(g, I_LOAD(DW, R1, R10, FP_TMP + 8));
-	cg_ins(g, I_ALU_REG(ADD, R0, R1));
+	pid_numbers_of_task(g);
 	cg_struct_field(g, "pid", "numbers", 4);
 }
 
@@ -314,12 +321,7 @@ static void pid_of_task(struct cg *g)
 		return;
 	}
 	task_field(g, "group_leader", 8);
-	task_field(g, "thread_pid", 8);
-	cg_ins(g, I_STORE(DW, R10, FP_TMP + 8, R0));
-	cg_struct_field(g, "pid", "level", 4);
-	cg_ins(g, I_ALU_IMM(LSH, R0, 4)); /* struct upid: nr, and the namespace's address */
-	cg_ins(g, I_LOAD(DW, R1, R10, FP_TMP + 8));
-	cg_ins(g, I_ALU_REG(ADD, R0, R1));
+	pid_numbers_of_task(g);
 	cg_struct_named(g, "pid", "numbers");
 	cg_ins(g, I_ALU_IMM(ADD, R0, 0));
 	cg_ins(g, I_STORE(DW, R10, FP_TMP + 8, R0));
