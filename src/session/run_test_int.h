@@ -16,6 +16,7 @@
 
 struct result {
 	struct buf out, notes;
+	struct buf printed; /* what the program prints where the answer is one document */
 	int rc, status;
 	char error[512], reason[512];
 };
@@ -64,6 +65,7 @@ static inline void drop(struct result *r)
 {
 	buf_free(&r->out);
 	buf_free(&r->notes);
+	buf_free(&r->printed);
 }
 
 #endif
