@@ -358,12 +358,48 @@ static void forgotten_keys_take_no_memory(void **state)
 	baseline_free(&x.s);
 }
 
-static void clearing_without_memory(uint8_t type, bool trunc)
+static void fire_another(struct fixture *x)
+{
+	fire(&x->fake, 2);
+}
+
+static int take_and_clear(struct fixture *x)
+{
+	int rc = snapshot_take(&x->t, &x->s);
+
+	return rc < 0 ? rc : snapshot_clear(&x->t, &x->s);
+}
+
+static int take_and_trunc(struct fixture *x)
 {
 	static const bool all[] = { true };
+	int rc = snapshot_take(&x->t, &x->s);
 
+	return rc < 0 ? rc : snapshot_trunc(&x->t, &x->s, all);
+}
+
+/* Clears key 1, which then is no longer in the map. */
+static void clear_and_lose_key(struct fixture *x)
+{
+	assert_int_equal(snapshot_clear(&x->t, &x->s), 0);
+	snapshot_drop(&x->s);
+	x->fake.e[1].used = false;
+}
+
+static int take_cleared_key(struct fixture *x)
+{
+	int rc = snapshot_take(&x->t, &x->s);
+
+	if (rc >= 0)
+		assert_int_equal(x->s.snap->n, 1);
+	return rc;
+}
+
+/* Each allocation of `step` fails once, after key 1 was fired and `before` was done. */
+static void step_without_memory(uint8_t type, void (*before)(struct fixture *x), int (*step)(struct fixture *x))
+{
 	for (long n = 1;; n++) {
-		const long before = mem_live();
+		const long live = mem_live();
 		struct fixture x;
 		bool failed;
 		int rc;
@@ -371,17 +407,15 @@ static void clearing_without_memory(uint8_t type, bool trunc)
 		set_up(&x, AGG_COUNT, 1, type);
 		x.fake.still = true;
 		fire(&x.fake, 1);
-		fire(&x.fake, 2);
+		before(&x);
 		mem_fail_at(n);
-		rc = snapshot_take(&x.t, &x.s);
-		if (rc >= 0)
-			rc = trunc ? snapshot_trunc(&x.t, &x.s, all) : snapshot_clear(&x.t, &x.s);
+		rc = step(&x);
 		failed = mem_failed();
 		mem_fail_at(0);
 		snapshot_drop(&x.s);
 		baseline_free(&x.s);
 		assert_int_equal(rc, failed ? -TALLY_ENOMEM : 0);
-		assert_int_equal(mem_live(), before);
+		assert_int_equal(mem_live(), live);
 		if (!failed)
 			return;
 	}
@@ -390,39 +424,15 @@ static void clearing_without_memory(uint8_t type, bool trunc)
 static void a_clear_that_finds_no_memory_says_so(void **state)
 {
 	(void)state;
-	clearing_without_memory(IMG_PERCPU_HASH, false);
-	clearing_without_memory(IMG_PERCPU_ARRAY, true); /* keys can't be taken out */
+	step_without_memory(IMG_PERCPU_HASH, fire_another, take_and_clear);
+	step_without_memory(IMG_PERCPU_ARRAY, fire_another, take_and_trunc); /* keys can't be taken out */
 }
 
 /* A key that was cleared and is no longer in the map is shown, or there is no answer. */
 static void a_cleared_key_that_finds_no_memory_is_not_left_out(void **state)
 {
 	(void)state;
-	for (long n = 1;; n++) {
-		const long before = mem_live();
-		struct fixture x;
-		bool failed;
-		int rc;
-
-		set_up(&x, AGG_COUNT, 1, IMG_PERCPU_HASH);
-		x.fake.still = true;
-		fire(&x.fake, 1);
-		assert_int_equal(snapshot_clear(&x.t, &x.s), 0);
-		snapshot_drop(&x.s);
-		x.fake.e[1].used = false;
-		mem_fail_at(n);
-		rc = snapshot_take(&x.t, &x.s);
-		failed = mem_failed();
-		mem_fail_at(0);
-		if (rc >= 0)
-			assert_int_equal(x.s.snap->n, 1);
-		snapshot_drop(&x.s);
-		baseline_free(&x.s);
-		assert_int_equal(rc, failed ? -TALLY_ENOMEM : 0);
-		assert_int_equal(mem_live(), before);
-		if (!failed)
-			return;
-	}
+	step_without_memory(IMG_PERCPU_HASH, clear_and_lose_key, take_cleared_key);
 }
 
 /* ---- a key in two maps ------------------------------------------------------------ */
