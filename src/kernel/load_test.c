@@ -223,15 +223,33 @@ static void constants_that_look_like_maps_are_left_alone(void **state)
 	k_close(k);
 }
 
+/* What the program leaves in its first map, with its constants made offsets; skips where the kernel has no types. */
+static uint64_t run_with_offsets(struct handmade *h, struct img_reloc *reloc, uint32_t nrelocs)
+{
+	struct err e = { 0 };
+	struct k_run *k;
+	uint32_t key = 0;
+	uint64_t value[1];
+
+	h->prog[0].reloc = reloc;
+	h->prog[0].nrelocs = nrelocs;
+	if (k_open(&k, &h->img, NULL, &e) < 0) {
+		if (!strstr(e.text, "/sys/kernel/btf/vmlinux"))
+			fail_msg("%s", e.text);
+		print_message("# skipped: %s\n", e.text);
+		skip();
+	}
+	assert_int_equal(k_test_run(k, 0, &e), 0);
+	assert_int_equal(k_maps(k).ops->lookup(k_maps(k).maps, 0, &key, value), 0);
+	k_close(k);
+	return value[0];
+}
+
 /* Reads the tracer's own real_parent->tgid through offsets of this kernel. */
 static void fields_of_kernel_structs_are_found(void **state)
 {
 	static struct img_reloc reloc[] = { { 3, "task_struct", "tgid" } };
 	struct handmade h;
-	struct err e = { 0 };
-	struct k_run *k;
-	uint32_t key = 0;
-	uint64_t value[1];
 
 	(void)state;
 	HM_NEED_RIGHTS();
@@ -242,16 +260,7 @@ static void fields_of_kernel_structs_are_found(void **state)
 		I_CALL(probe_read_kernel), I_CALL(get_current_pid_tgid), I_ALU_IMM(RSH, R0, 32),
 		I_LOAD(DW, R2, R10, -8), I_ALU_REG(SUB, R0, R2), I_LD_MAP_VALUE(R1, 0), I_RAW(0, 0, 0, 0, 0),
 		I_ALU_IMM(ADD, R0, 1), I_STORE(DW, R1, 0, R0), HM_RETURN);
-	h.prog[0].reloc = reloc;
-	h.prog[0].nrelocs = 1;
-	if (k_open(&k, &h.img, NULL, &e) == -TALLY_ENOTSUP) {
-		print_message("# skipped: %s\n", e.text);
-		skip();
-	}
-	assert_int_equal(k_test_run(k, 0, &e), 0);
-	assert_int_equal(k_maps(k).ops->lookup(k_maps(k).maps, 0, &key, value), 0);
-	assert_int_equal(value[0], 1); /* the field was the thread group id */
-	k_close(k);
+	assert_int_equal(run_with_offsets(&h, reloc, COUNT(reloc)), 1); /* the field was the thread group id */
 }
 
 static void field_that_is_not_there_is_refused(void **state)
@@ -275,10 +284,6 @@ static void field_at_the_begin_of_its_struct_is_found(void **state)
 {
 	static struct img_reloc reloc[] = { { 1, "list_head", "next" }, { 2, "list_head", "prev" } };
 	struct handmade h;
-	struct err e = { 0 };
-	struct k_run *k;
-	uint32_t key = 0;
-	uint64_t value[1];
 
 	(void)state;
 	HM_NEED_RIGHTS();
@@ -286,18 +291,7 @@ static void field_at_the_begin_of_its_struct_is_found(void **state)
 	hm_map(&h, IMG_ARRAY, IMG_GLOBALS, 4, 8, 1);
 	HM_PROG(&h, IMG_TEST, I_MOV_IMM(R2, 0), I_ALU_IMM(ADD, R2, 100), I_ALU_IMM(ADD, R2, 0), I_LD_MAP_VALUE(R1, 0),
 		I_RAW(0, 0, 0, 0, 0), I_STORE(DW, R1, 0, R2), HM_RETURN);
-	h.prog[0].reloc = reloc;
-	h.prog[0].nrelocs = COUNT(reloc);
-	if (k_open(&k, &h.img, NULL, &e) < 0) {
-		if (!strstr(e.text, "/sys/kernel/btf/vmlinux"))
-			fail_msg("%s", e.text);
-		print_message("# skipped: %s\n", e.text);
-		skip();
-	}
-	assert_int_equal(k_test_run(k, 0, &e), 0);
-	assert_int_equal(k_maps(k).ops->lookup(k_maps(k).maps, 0, &key, value), 0);
-	assert_int_equal(value[0], 100 + 0 + 8);
-	k_close(k);
+	assert_int_equal(run_with_offsets(&h, reloc, COUNT(reloc)), 100 + 0 + 8);
 }
 
 static void field_for_an_instruction_past_the_program_is_refused(void **state)
