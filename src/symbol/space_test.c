@@ -41,6 +41,15 @@ static char meant(const struct spaces *s, uint32_t pid, uint64_t addr, uint64_t 
 	return !at.m->file ? '0' : at.m->file == &file_a ? 'a' : 'b';
 }
 
+/* Process 7 has file a at 100 to 200 since time 10, and file b in its place since 30. */
+static void spaces_map_a_then_b(struct spaces *s)
+{
+	assert_true(spaces_exec(s, 7, 1));
+	map(s, 7, 10, 100, 200, &file_a);
+	assert_true(spaces_unmap(s, 7, 20, 0));
+	map(s, 7, 30, 100, 200, &file_b);
+}
+
 static void a_mapping_holds_its_addresses_and_no_others(void **state)
 {
 	struct spaces s = { 0 };
@@ -382,10 +391,7 @@ static void what_was_called_before_a_plugin_took_the_place_is_the_one_before(voi
 	struct spaces s = { 0 };
 
 	(void)state;
-	assert_true(spaces_exec(&s, 7, 1));
-	map(&s, 7, 10, 100, 200, &file_a);
-	assert_true(spaces_unmap(&s, 7, 20, 0));
-	map(&s, 7, 30, 100, 200, &file_b);
+	spaces_map_a_then_b(&s);
 	assert_true(spaces_unmap(&s, 7, 40, 0));
 	map(&s, 7, 50, 100, 200, &file_a);
 	assert_int_equal(meant(&s, 7, 150, 2), 'a');
@@ -433,10 +439,7 @@ static void a_mapping_that_failed_to_come_ends_nothing_earlier(void **state)
 	struct spaces s = { 0 };
 
 	(void)state;
-	assert_true(spaces_exec(&s, 7, 1));
-	map(&s, 7, 10, 100, 200, &file_a);
-	assert_true(spaces_unmap(&s, 7, 20, 0));
-	map(&s, 7, 30, 100, 200, &file_b);
+	spaces_map_a_then_b(&s);
 	assert_true(spaces_unmap(&s, 7, 41, 40)); /* nothing came since 40 */
 	assert_int_equal(meant(&s, 7, 150, 20), 'b');
 	assert_int_equal(meant(&s, 7, 150, 41), 'b');
@@ -498,10 +501,7 @@ static void facts_that_got_lost_make_no_doubt_from_when_the_place_was_mapped_aga
 	struct spaces s = { 0 };
 
 	(void)state;
-	assert_true(spaces_exec(&s, 7, 1));
-	map(&s, 7, 10, 100, 200, &file_a);
-	assert_true(spaces_unmap(&s, 7, 20, 0));
-	map(&s, 7, 30, 100, 200, &file_b);
+	spaces_map_a_then_b(&s);
 	s.lost_ns = 29;
 	assert_int_equal(meant(&s, 7, 150, 20), '!');
 	s.lost_ns = 30;

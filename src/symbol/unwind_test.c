@@ -257,15 +257,35 @@ static struct made file_with_entry(const uint8_t *program, uint32_t n)
 	return f;
 }
 
+struct entry {
+	int line;
+	uint8_t n, program[24];
+	struct img_unwind_rule rule;
+};
+
+static void entry_becomes_its_rule(const struct entry *t, enum sym_machine machine)
+{
+	struct made f = file_with_entry(t->program, t->n);
+	const struct img_unwind_rule *got;
+	struct sym_cfi c;
+
+	((Elf64_Ehdr *)(void *)f.p)->e_machine = machine == SYM_AARCH64 ? EM_AARCH64 : EM_X86_64;
+	assert_int_equal(sym_cfi_read(&c, machine, &(struct sym_cfi_bytes){ -1, f.p, f.n }), 0);
+	if (!c.n)
+		fail_msg("line %d: no rows", t->line);
+	got = &c.row[0].rule;
+	if (c.row[0].addr != TEXT_AT || memcmp(got, &t->rule, sizeof(*got)))
+		fail_msg("line %d: %u rows; CFA %u %d, ra %u %d, fp %u %d, flags %u", t->line, c.n, got->cfa_kind,
+			 got->cfa, got->ra_kind, got->ra, got->fp_kind, got->fp, got->flags);
+	sym_cfi_free(&c);
+	mem_free(f.p);
+}
+
 /* What DWARF says of the caller's registers: as a rule where programs can follow it, and as none where they can't. */
 static void what_an_entry_says_becomes_a_rule(void **state)
 {
 #define RETURN_ON_TOP .ra_kind = UNWIND_RA_AT_CFA, .ra = -8
-	static const struct {
-		int line;
-		uint8_t n, program[24];
-		struct img_unwind_rule rule;
-	} rows[] = {
+	static const struct entry rows[] = {
 		{ __LINE__, 0, { 0 }, { .cfa_kind = UNWIND_CFA_SP, .cfa = 8, RETURN_ON_TOP } },
 		{ __LINE__, 2, { 0x0e, 24 }, { .cfa_kind = UNWIND_CFA_SP, .cfa = 24, RETURN_ON_TOP } },
 		/* CFA = rbp + 16; = rbx + 16 */
@@ -392,31 +412,15 @@ static void what_an_entry_says_becomes_a_rule(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct made f = file_with_entry(rows[i].program, rows[i].n);
-		struct sym_cfi c;
-
-		assert_int_equal(sym_cfi_read(&c, SYM_X86_64, &(struct sym_cfi_bytes){ -1, f.p, f.n }), 0);
-		if (!c.n || c.row[0].addr != TEXT_AT || memcmp(&c.row[0].rule, &rows[i].rule, sizeof(rows[i].rule)))
-			fail_msg("line %d: %u rows; CFA %u %d, ra %u %d, fp %u %d, flags %u", rows[i].line, c.n,
-				 c.n ? c.row[0].rule.cfa_kind : 0, c.n ? c.row[0].rule.cfa : 0,
-				 c.n ? c.row[0].rule.ra_kind : 0, c.n ? c.row[0].rule.ra : 0,
-				 c.n ? c.row[0].rule.fp_kind : 0, c.n ? c.row[0].rule.fp : 0,
-				 c.n ? c.row[0].rule.flags : 0);
-		sym_cfi_free(&c);
-		mem_free(f.p);
-	}
+	for (size_t i = 0; i < COUNT(rows); i++)
+		entry_becomes_its_rule(&rows[i], SYM_X86_64);
 #undef RETURN_ON_TOP
 }
 
 /* arm64: the return address is in a register until it is saved, beside the frame pointer where both are. */
 static void an_entry_for_arm64_becomes_a_rule(void **state)
 {
-	static const struct {
-		int line;
-		uint8_t n, program[12];
-		struct img_unwind_rule rule;
-	} rows[] = {
+	static const struct entry rows[] = {
 		{ __LINE__, 3, { 0x0c, 31, 32 }, { .cfa_kind = UNWIND_CFA_SP, .cfa = 32, .ra_kind = UNWIND_RA_LINK } },
 		{ __LINE__, 3, { 0x0c, 29, 32 }, { .cfa_kind = UNWIND_CFA_FP, .cfa = 32, .ra_kind = UNWIND_RA_LINK } },
 		{ __LINE__, 3, { 0x0c, 7, 32 }, { 0 } },
@@ -448,21 +452,8 @@ static void an_entry_for_arm64_becomes_a_rule(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct made f = file_with_entry(rows[i].program, rows[i].n);
-		struct sym_cfi c;
-
-		((Elf64_Ehdr *)(void *)f.p)->e_machine = EM_AARCH64;
-		assert_int_equal(sym_cfi_read(&c, SYM_AARCH64, &(struct sym_cfi_bytes){ -1, f.p, f.n }), 0);
-		if (!c.n || memcmp(&c.row[0].rule, &rows[i].rule, sizeof(rows[i].rule)))
-			fail_msg("line %d: %u rows; CFA %u %d, ra %u %d, fp %u %d, flags %u", rows[i].line, c.n,
-				 c.n ? c.row[0].rule.cfa_kind : 0, c.n ? c.row[0].rule.cfa : 0,
-				 c.n ? c.row[0].rule.ra_kind : 0, c.n ? c.row[0].rule.ra : 0,
-				 c.n ? c.row[0].rule.fp_kind : 0, c.n ? c.row[0].rule.fp : 0,
-				 c.n ? c.row[0].rule.flags : 0);
-		sym_cfi_free(&c);
-		mem_free(f.p);
-	}
+	for (size_t i = 0; i < COUNT(rows); i++)
+		entry_becomes_its_rule(&rows[i], SYM_AARCH64);
 }
 
 /* A row where something changes, and none where nothing does. */
