@@ -1,13 +1,9 @@
 /* pid_test.c: probes of this process by offset and address, on a function whose instructions are known. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "provider/provider.h"
+#include "provider/found_test_int.h"
 
 /* 27 instructions of one size: 26 that do nothing, and the return. */
 __asm__(".text\n"
@@ -23,37 +19,12 @@ enum { INSN = 4 };
 enum { INSN = 1 };
 #endif
 
-struct found {
-	uint32_t n, id[64];
-};
-
-static int collect(void *arg, uint32_t id)
-{
-	struct found *f = arg;
-
-	assert_true(f->n < COUNT(f->id));
-	f->id[f->n++] = id;
-	return 0;
-}
-
-static struct probes *table(void)
-{
-	struct probes *t;
-
-	assert_int_equal(probes_open(&t, &(struct prov_opts){ .sysfs = "test/sysfs/none",
-							      .conf = "/nonexistent/dcpc.conf" }),
-			 0);
-	return t;
-}
-
 static int match(struct probes *t, const char *mod, const char *func, const char *name, struct found *f, struct err *e)
 {
 	char prov[32];
 
 	snprintf(prov, sizeof(prov), "pid%d", getpid());
-	*f = (struct found){ 0 };
-	*e = (struct err){ 0 };
-	return probes_match(t, &(struct d_probedesc){ prov, mod, func, name }, collect, f, e);
+	return found_match(f, t, &(struct d_probedesc){ prov, mod, func, name }, e);
 }
 
 static uint64_t offset_of(const struct probes *t, uint32_t id)
@@ -63,7 +34,7 @@ static uint64_t offset_of(const struct probes *t, uint32_t id)
 
 static void an_offset_is_hexadecimal_without_a_zero_in_front(void **state)
 {
-	struct probes *t = table();
+	struct probes *t = probes_table((struct prov_opts){ 0 });
 	struct found entry, f;
 	struct err e;
 
@@ -103,7 +74,7 @@ static void what_is_no_offset_of_the_function_is_refused(void **state)
 		{ __LINE__, "0x8", "no probe \"0x8\"" },
 		{ __LINE__, "entri", "did you mean entry?" },
 	};
-	struct probes *t = table();
+	struct probes *t = probes_table((struct prov_opts){ 0 });
 	struct found f;
 	struct err e;
 
@@ -120,7 +91,7 @@ static void what_is_no_offset_of_the_function_is_refused(void **state)
 
 static void a_pattern_has_entry_return_and_each_instruction(void **state)
 {
-	struct probes *t = table();
+	struct probes *t = probes_table((struct prov_opts){ 0 });
 	struct found f;
 	struct err e;
 	uint32_t places = 0;
@@ -139,7 +110,7 @@ static void a_pattern_has_entry_return_and_each_instruction(void **state)
 
 static void an_address_of_the_file_is_the_instruction_there(void **state)
 {
-	struct probes *t = table();
+	struct probes *t = probes_table((struct prov_opts){ 0 });
 	struct found f, g;
 	struct err e;
 	const struct user_place *place;

@@ -1,15 +1,12 @@
 /* usdt_test.c: static probes of this process, whose notes are written here. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "provider/found_test_int.h"
 #include "provider/provider_int.h"
 
 /* A note for the instruction before it, as src/symbol/code.c reads it; the name is an assembler's directive. */
@@ -49,39 +46,14 @@ __asm__(".text\n"
 
 enum { NAME_CHARACTERS = 127 };
 
-struct found {
-	uint32_t n, id[64];
-};
-
-static int collect(void *arg, uint32_t id)
-{
-	struct found *f = arg;
-
-	assert_true(f->n < COUNT(f->id));
-	f->id[f->n++] = id;
-	return 0;
-}
-
-static struct probes *table(struct prov_opts o)
-{
-	struct probes *t;
-
-	o.sysfs = "test/sysfs/none";
-	o.conf = "/nonexistent/dcpc.conf";
-	assert_int_equal(probes_open(&t, &o), 0);
-	return t;
-}
-
 /* Of provider PREFIX and this process. */
-static int match(struct probes *t, const char *prefix, const char *func, const char *name, struct found *f,
-		 struct err *e)
+static int usdt_match(struct probes *t, const char *prefix, const char *func, const char *name, struct found *f,
+		      struct err *e)
 {
 	char prov[64];
 
 	snprintf(prov, sizeof(prov), "%s%d", prefix, getpid());
-	*f = (struct found){ 0 };
-	*e = (struct err){ 0 };
-	return probes_match(t, &(struct d_probedesc){ prov, "", func, name }, collect, f, e);
+	return found_match(f, t, &(struct d_probedesc){ prov, "", func, name }, e);
 }
 
 static void two_underscores_are_a_dash_and_either_name_finds_it(void **state)
@@ -90,22 +62,22 @@ static void two_underscores_are_a_dash_and_either_name_finds_it(void **state)
 		{ "plain", "plain" },         { "two-words", "two-words" },    { "two__words", "two-words" },
 		{ "a_b-c-_d-", "a_b-c-_d-" }, { "a_b__c___d__", "a_b-c-_d-" }, { "a_b*", "a_b-c-_d-" }
 	};
-	struct probes *t = table((struct prov_opts){ 0 });
+	struct probes *t = probes_table((struct prov_opts){ 0 });
 	struct found f;
 	struct err e;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++) {
-		if (match(t, "tallyunit", "", row[i][0], &f, &e) < 1)
+		if (usdt_match(t, "tallyunit", "", row[i][0], &f, &e) < 1)
 			fail_msg("%s: %s", row[i][0], e.text);
 		assert_string_equal(probes_get(t, f.id[0])->name, row[i][1]);
 		assert_string_equal(probes_get(t, f.id[0])->func, "tally_usdt_target");
 		assert_string_equal(probes_get(t, f.id[0])->def_prov, "tallyunit");
 		assert_int_equal(probes_get(t, f.id[0])->arm, ARM_USER_PLACE);
 	}
-	assert_true(match(t, "tallyunit", "tally_usdt_target", "plain", &f, &e) > 0);
-	assert_int_equal(match(t, "tallyunit", "other", "plain", &f, &e), -TALLY_ENOPROBE);
-	assert_int_equal(match(t, "tallyunit", "", "two_words", &f, &e), -TALLY_ENOPROBE);
+	assert_true(usdt_match(t, "tallyunit", "tally_usdt_target", "plain", &f, &e) > 0);
+	assert_int_equal(usdt_match(t, "tallyunit", "other", "plain", &f, &e), -TALLY_ENOPROBE);
+	assert_int_equal(usdt_match(t, "tallyunit", "", "two_words", &f, &e), -TALLY_ENOPROBE);
 	assert_non_null(strstr(e.text, "has no such probe; did you mean two__words?"));
 	probes_close(t);
 }
@@ -116,7 +88,7 @@ static void a_long_name_is_cut(void **state)
 	static const struct {
 		char first, last;
 	} row[] = { { 'x', 'y' }, { 'z', 'z' }, { 'w', '-' }, { 'v', 'v' } };
-	struct probes *t = table((struct prov_opts){ 0 });
+	struct probes *t = probes_table((struct prov_opts){ 0 });
 	struct found f;
 	struct err e;
 
@@ -125,26 +97,26 @@ static void a_long_name_is_cut(void **state)
 		const char pattern[] = { row[i].first, '*', '\0' };
 		const char *name;
 
-		assert_int_equal(match(t, "tallyunit", "", pattern, &f, &e), 1);
+		assert_int_equal(usdt_match(t, "tallyunit", "", pattern, &f, &e), 1);
 		name = probes_get(t, f.id[0])->name;
 		assert_int_equal(strlen(name), NAME_CHARACTERS);
 		assert_int_equal(strspn(name, (char[]){ row[i].first, '\0' }),
 				 NAME_CHARACTERS - (row[i].first != row[i].last));
 		assert_int_equal(name[NAME_CHARACTERS - 1], row[i].last);
-		assert_int_equal(match(t, "tallyunit", "", name, &f, &e), 1);
+		assert_int_equal(usdt_match(t, "tallyunit", "", name, &f, &e), 1);
 	}
 	probes_close(t);
 }
 
 static void arguments_are_as_wide_as_the_note_says(void **state)
 {
-	struct probes *t = table((struct prov_opts){ 0 });
+	struct probes *t = probes_table((struct prov_opts){ 0 });
 	const struct probe *p;
 	struct found f;
 	struct err e;
 
 	(void)state;
-	assert_int_equal(match(t, "tallyunit", "", "two-words", &f, &e), 1);
+	assert_int_equal(usdt_match(t, "tallyunit", "", "two-words", &f, &e), 1);
 	p = probes_get(t, f.id[0]);
 	assert_int_equal(p->place->b.noperands, 3);
 	assert_string_equal(probe_args(p, 0)->value, "uint32_t");
@@ -159,7 +131,7 @@ static void arguments_are_as_wide_as_the_note_says(void **state)
 /* Two notes of one name are one probe with two places; asked for again it has no more. */
 static void notes_of_one_name_are_one_probe(void **state)
 {
-	struct probes *t = table((struct prov_opts){ 0 });
+	struct probes *t = probes_table((struct prov_opts){ 0 });
 	struct found f;
 	struct err e;
 
@@ -168,7 +140,7 @@ static void notes_of_one_name_are_one_probe(void **state)
 		const struct user_place *at;
 		uint32_t n = 0;
 
-		assert_int_equal(match(t, "tallyunit", "", "plain", &f, &e), 2);
+		assert_int_equal(usdt_match(t, "tallyunit", "", "plain", &f, &e), 2);
 		assert_int_equal(f.id[0], f.id[1]);
 		for (at = probes_get(t, f.id[0])->place; at; at = at->next) {
 			assert_int_equal(at->pid, getpid());
@@ -176,30 +148,30 @@ static void notes_of_one_name_are_one_probe(void **state)
 		}
 		assert_int_equal(n, 2);
 	}
-	assert_int_equal(match(t, "tallyunit", "", "*", &f, &e), 8);
-	assert_int_equal(match(t, "tally*", "", "two-words", &f, &e), 1);
+	assert_int_equal(usdt_match(t, "tallyunit", "", "*", &f, &e), 8);
+	assert_int_equal(usdt_match(t, "tally*", "", "two-words", &f, &e), 1);
 	probes_close(t);
 }
 
 static void what_no_note_has_is_refused_with_the_nearest(void **state)
 {
-	struct probes *t = table((struct prov_opts){ 0 });
+	struct probes *t = probes_table((struct prov_opts){ 0 });
 	char words[100];
 	struct found f;
 	struct err e;
 
 	(void)state;
-	assert_int_equal(match(t, "tallyunit", "", "plaim", &f, &e), -TALLY_ENOPROBE);
+	assert_int_equal(usdt_match(t, "tallyunit", "", "plaim", &f, &e), -TALLY_ENOPROBE);
 	snprintf(words, sizeof(words),
 		 "usdt: provider \"tallyunit\" of process %d has no such probe; did you mean plain?", getpid());
 	assert_string_equal(e.text, words);
-	assert_int_equal(match(t, "tallyunix", "", "plain", &f, &e), -TALLY_ENOPROBE);
+	assert_int_equal(usdt_match(t, "tallyunix", "", "plain", &f, &e), -TALLY_ENOPROBE);
 	snprintf(words, sizeof(words),
 		 "usdt: process %d has no static probes of a provider \"tallyunix\"; did you mean tallyunit?",
 		 getpid());
 	assert_string_equal(e.text, words);
 	/* "pid" is another provider's, and a name of 128 characters is none of ours */
-	assert_int_equal(match(t, "pid", "", "two-words", &f, &e), -TALLY_ENOPROBE);
+	assert_int_equal(usdt_match(t, "pid", "", "two-words", &f, &e), -TALLY_ENOPROBE);
 	assert_null(strstr(e.text, "usdt"));
 	probes_close(t);
 }
@@ -220,10 +192,11 @@ static void probes_of_processes_are_only_without_on(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++) {
-		struct probes *t = table((struct prov_opts){ .records = row[i].records,
-							     .lists = row[i].lists,
-							     .vm = row[i].vm,
-							     .transport = row[i].transport ? &transport : NULL });
+		struct probes *t =
+			probes_table((struct prov_opts){ .records = row[i].records,
+							 .lists = row[i].lists,
+							 .vm = row[i].vm,
+							 .transport = row[i].transport ? &transport : NULL });
 		static const char *const prov[] = { "usdt", "pid" };
 		char words[120];
 		struct found f;
@@ -231,8 +204,8 @@ static void probes_of_processes_are_only_without_on(void **state)
 
 		for (size_t k = 0; k < COUNT(prov); k++) {
 			const bool is_pid = k == 1;
-			int rc = match(t, is_pid ? "pid" : "tallyunit", is_pid ? "tally_usdt_target" : "",
-				       is_pid ? "entry" : "two-words", &f, &e);
+			int rc = usdt_match(t, is_pid ? "pid" : "tallyunit", is_pid ? "tally_usdt_target" : "",
+					    is_pid ? "entry" : "two-words", &f, &e);
 
 			snprintf(words, sizeof(words),
 				 "%s: its probes fire in processes of this machine: only without --on", prov[k]);
@@ -280,15 +253,13 @@ static void a_process_id_ends_a_name_and_is_a_number_of_a_process(void **state)
 
 /* ---- of whichever process --------------------------------------------------------------------- */
 
-static int match_any(struct probes *t, const char *prov, const char *name, struct found *f, struct err *e)
+static int usdt_match_any(struct probes *t, const char *prov, const char *name, struct found *f, struct err *e)
 {
-	*f = (struct found){ 0 };
-	*e = (struct err){ 0 };
-	return probes_match(t, &(struct d_probedesc){ prov, "", "tally_usdt_target", name }, collect, f, e);
+	return found_match(f, t, &(struct d_probedesc){ prov, "", "tally_usdt_target", name }, e);
 }
 
 /* Those of this process or of whichever that are no stand-ins, each once: more processes may have them. */
-static uint32_t ours(struct probes *t, const struct found *f, const struct probe **last)
+static uint32_t found_count_own(struct probes *t, const struct found *f, const struct probe **last)
 {
 	uint32_t n = 0;
 
@@ -320,17 +291,17 @@ static void a_pattern_of_any_process_id_is_one_probe_while_it_waits(void **state
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++) {
-		struct probes *t = table((struct prov_opts){ .waits = row[i].waits });
+		struct probes *t = probes_table((struct prov_opts){ .waits = row[i].waits });
 		const struct probe *p = NULL;
 		char named[40];
 		struct found f;
 		struct err e;
 
-		if (match_any(t, row[i].prov, "two-words", &f, &e) < 1)
+		if (usdt_match_any(t, row[i].prov, "two-words", &f, &e) < 1)
 			fail_msg("line %d: %s", row[i].line, e.text);
 		snprintf(named, sizeof(named), row[i].any ? "tallyunit*" : "tallyunit%d", getpid());
-		if (ours(t, &f, &p) != 1 || probe_is_any(p) != row[i].any || strcmp(p->prov_name, named))
-			fail_msg("line %d: %u, %s", row[i].line, ours(t, &f, &p), p ? p->prov_name : "");
+		if (found_count_own(t, &f, &p) != 1 || probe_is_any(p) != row[i].any || strcmp(p->prov_name, named))
+			fail_msg("line %d: %u, %s", row[i].line, found_count_own(t, &f, &p), p ? p->prov_name : "");
 		if (!!probes_waits(t) != (row[i].waits != WAITS_NONE))
 			fail_msg("line %d: who waits", row[i].line);
 		probes_close(t);
@@ -339,12 +310,12 @@ static void a_pattern_of_any_process_id_is_one_probe_while_it_waits(void **state
 
 static void a_pattern_that_nobody_has_is_refused_and_may_wait(void **state)
 {
-	struct probes *t = table((struct prov_opts){ .waits = WAITS_ALL });
+	struct probes *t = probes_table((struct prov_opts){ .waits = WAITS_ALL });
 	struct found f;
 	struct err e;
 
 	(void)state;
-	assert_int_equal(match_any(t, "tallyunix*", "two-words", &f, &e), -TALLY_ENOPROBE);
+	assert_int_equal(usdt_match_any(t, "tallyunix*", "two-words", &f, &e), -TALLY_ENOPROBE);
 	assert_string_equal(e.text, "usdt: no process has static probes of a provider \"tallyunix*\" now, "
 				    "and no provider is called so");
 	assert_non_null(probes_waits(t));
@@ -357,7 +328,7 @@ struct come {
 	uint32_t n, outdated;
 };
 
-static int comes(void *arg, const struct user_wait *w, const struct user_file *f, uint32_t id)
+static int come_count_probe(void *arg, const struct user_wait *w, const struct user_file *f, uint32_t id)
 {
 	struct come *c = arg;
 
@@ -369,7 +340,7 @@ static int comes(void *arg, const struct user_wait *w, const struct user_file *f
 	return 0;
 }
 
-static void goes(void *arg, const struct user_file *f)
+static void come_count_outdated(void *arg, const struct user_file *f)
 {
 	struct come *c = arg;
 
@@ -394,7 +365,7 @@ static int copy_of_this_program(void)
 /* A program begins that no process was before: it has what waits. Once it is known, it has nothing new. */
 static void a_program_that_begins_later_has_the_probes_that_wait(void **state)
 {
-	struct probes *t = table((struct prov_opts){ .waits = WAITS_ALL });
+	struct probes *t = probes_table((struct prov_opts){ .waits = WAITS_ALL });
 	int fd = copy_of_this_program(), text = memfd_create("text", MFD_CLOEXEC);
 	struct come c = { 0 };
 	struct found f;
@@ -402,19 +373,22 @@ static void a_program_that_begins_later_has_the_probes_that_wait(void **state)
 
 	(void)state;
 	assert_false(probes_wait_for(t, fd));
-	assert_true(match_any(t, "tallyu?it*", "two-words", &f, &e) > 0);
+	assert_true(usdt_match_any(t, "tallyu?it*", "two-words", &f, &e) > 0);
 	assert_false(probes_wait_for(t, text));
 	close(text);
 	e = (struct err){ 0 };
 	for (int again = 0; again < 2; again++) {
-		assert_int_equal(probes_look_at(t, dup(fd), "/bin/usdt_test", goes, comes, &c, &e), 0);
+		assert_int_equal(probes_look_at(t, dup(fd), "/bin/usdt_test", come_count_outdated, come_count_probe, &c,
+						&e),
+				 0);
 		assert_int_equal(c.n, 1);
 		assert_int_equal(c.outdated, 0);
 	}
 	/* it is written anew */
 	assert_int_equal(ftruncate(fd, lseek(fd, 0, SEEK_END) + 1), 0);
 	assert_true(probes_wait_for(t, fd));
-	assert_int_equal(probes_look_at(t, dup(fd), "/bin/usdt_test", goes, comes, &c, &e), 0);
+	assert_int_equal(probes_look_at(t, dup(fd), "/bin/usdt_test", come_count_outdated, come_count_probe, &c, &e),
+			 0);
 	assert_int_equal(c.n, 2);
 	assert_int_equal(c.outdated, 1);
 	assert_string_equal(e.text, "");
@@ -438,7 +412,7 @@ static void a_failing_allocation_leaves_nothing_behind(void **state)
 		rc = probes_open(&t,
 				 &(struct prov_opts){ .sysfs = "test/sysfs/none", .conf = "/nonexistent/dcpc.conf" });
 		if (rc >= 0)
-			rc = probes_match(t, &(struct d_probedesc){ prov, "", "", "two-words" }, collect, &f, &e);
+			rc = probes_match(t, &(struct d_probedesc){ prov, "", "", "two-words" }, found_add, &f, &e);
 		probes_close(t);
 		failed = mem_failed();
 		mem_fail_at(0);
