@@ -340,7 +340,7 @@ static uint32_t event_fds(int *fd, uint32_t most)
 }
 
 /* From now on the descriptor reads as an event that has no counter ("/dev/null": nothing to read), or not at all. */
-static void becomes(int fd, int flags)
+static void fd_replace_by_null(int fd, int flags)
 {
 	int other = open("/dev/null", flags | O_CLOEXEC);
 
@@ -389,14 +389,14 @@ static void an_event_without_a_counter_names_its_cpu(void **state)
 		snprintf(list, sizeof(list), "%u", cpu);
 		c = opened(&cpu_clock, &(struct k_target){ .each_cpu = true, .cpus = list });
 		assert_int_equal(event_fds(fd, 2), 1);
-		becomes(fd[0], O_RDONLY);
+		fd_replace_by_null(fd[0], O_RDONLY);
 		snprintf(words, sizeof(words), "CPU %u has no counter left for this event", cpu);
 		assert_int_equal(refused_read(c, words), -TALLY_EBUSY);
 		k_counter_close(c);
 
 		c = opened(&cpu_clock, &(struct k_target){ .task = self, .ntasks = 1 });
 		assert_int_equal(event_fds(fd, 2), 1);
-		becomes(fd[0], O_RDONLY);
+		fd_replace_by_null(fd[0], O_RDONLY);
 		snprintf(words, sizeof(words), "CPU %u has no counter left for this event", here);
 		assert_int_equal(refused_read(c, words), -TALLY_EBUSY);
 		k_counter_close(c);
@@ -429,9 +429,9 @@ static void a_reading_that_fails_is_told_before_a_counter_that_is_missing(void *
 		c = opened(&cpu_clock, &(struct k_target){ .each_cpu = true, .cpus = list });
 		assert_int_equal(k_counter_slots(c), 2);
 		assert_int_equal(event_fds(fd, 3), 2);
-		becomes(fd[0], row[i].flags[0]);
+		fd_replace_by_null(fd[0], row[i].flags[0]);
 		assert_int_equal(refused_read(c, ""), row[i].flags[0] == O_WRONLY ? -TALLY_EIO : -TALLY_EBUSY);
-		becomes(fd[1], row[i].flags[1]);
+		fd_replace_by_null(fd[1], row[i].flags[1]);
 		assert_int_equal(refused_read(c, ""), row[i].rc);
 		k_counter_close(c);
 	}
@@ -439,7 +439,7 @@ static void a_reading_that_fails_is_told_before_a_counter_that_is_missing(void *
 		struct k_counter *c = opened(&cpu_clock, &(struct k_target){ .task = self, .ntasks = 1 });
 
 		assert_int_equal(event_fds(fd, 3), 1);
-		becomes(fd[0], O_WRONLY);
+		fd_replace_by_null(fd[0], O_WRONLY);
 		assert_int_equal(refused_read(c, "reading an event failed: Bad file descriptor"), -TALLY_EIO);
 		k_counter_close(c);
 	}
