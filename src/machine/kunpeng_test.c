@@ -457,7 +457,7 @@ static void every_failing_allocation_is_reported(void **state)
 	kunpeng_close(NULL);
 }
 
-static uint32_t posted(const struct core *c, uint32_t outbound, enum packet_use what)
+static uint32_t path_count_posted(const struct core *c, uint32_t outbound, enum packet_use what)
 {
 	const struct queue *q = &c->path[outbound].q[QUEUE_P];
 	uint32_t n = 0;
@@ -498,7 +498,7 @@ static void posted_data_keeps_to_its_room_and_who_waits_for_it_is_woken(void **s
 			const struct core *c = k->core[i];
 
 			for (uint32_t out = 0; out < 2; out++) {
-				uint32_t n = posted(c, out, USE_PLAIN);
+				uint32_t n = path_count_posted(c, out, USE_PLAIN);
 
 				assert_true(n <= ROOM);
 				most[out] = n > most[out] ? n : most[out];
