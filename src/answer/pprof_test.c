@@ -184,7 +184,7 @@ static void take_strings(struct profile *p, struct wire all)
 			assert_string_not_equal(p->string[i], p->string[k]);
 }
 
-static void unzip(struct buf *to, const struct buf *from)
+static void buf_gunzip(struct buf *to, const struct buf *from)
 {
 	z_stream z = { .next_in = (unsigned char *)from->p, .avail_in = (unsigned)from->n };
 	unsigned char room[4096];
@@ -220,7 +220,7 @@ static void profile_of(struct profile *p, const struct an_agg *agg, uint32_t n, 
 	an_flame_free(&f);
 	assert_false(zipped.failed);
 	*p = (struct profile){ .nstrings = 0 };
-	unzip(&p->bytes, &zipped);
+	buf_gunzip(&p->bytes, &zipped);
 	buf_free(&zipped);
 	all = (struct wire){ (const uint8_t *)p->bytes.p, (const uint8_t *)p->bytes.p + p->bytes.n };
 	take_strings(p, all);
@@ -398,7 +398,7 @@ static void a_long_profile_is_whole(void **state)
 	an_flame_free(&f);
 	assert_false(zipped.failed);
 	assert_true(zipped.n > 3 * 16384);
-	unzip(&bytes, &zipped);
+	buf_gunzip(&bytes, &zipped);
 	all = (struct wire){ (const uint8_t *)bytes.p, (const uint8_t *)bytes.p + bytes.n };
 	for (struct field at, in; wire_field(&all, &at);) {
 		strings += at.number == 6;
