@@ -9,7 +9,7 @@
 
 #define LONGEST 158u /* bytes of a selector without its last slash */
 
-static int parse(struct sel *s, const char *text, struct err *e)
+static int selector_parse(struct sel *s, const char *text, struct err *e)
 {
 	*e = (struct err){ 0 };
 	return sel_parse(s, text, strlen(text), " --on here", e);
@@ -63,7 +63,7 @@ static void a_selector_has_a_name_and_keys_with_or_without_values(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(same); i++) {
-		assert_int_equal(parse(&s, same[i], &e), 0);
+		assert_int_equal(selector_parse(&s, same[i], &e), 0);
 		assert_int_equal(s.provider, SEL_GPCI);
 		assert_string_equal(s.text, same[0]);
 		assert_string_equal(s.name, "entitled");
@@ -76,15 +76,15 @@ static void a_selector_has_a_name_and_keys_with_or_without_values(void **state)
 		assert_non_null(s.key[2].value);
 		assert_true(sel_flag(&s, "raw") && sel_flag(&s, "field") && !sel_flag(&s, "fiel"));
 	}
-	assert_int_equal(parse(&s, "mmustat/all", &e), 0);
+	assert_int_equal(selector_parse(&s, "mmustat/all", &e), 0);
 	assert_string_equal(s.name, "all");
 	assert_string_equal(s.text, "mmustat/all/");
 	assert_int_equal(s.nkeys, 0);
-	assert_int_equal(parse(&s, "gpci/a,k=b=c/", &e), 0);
+	assert_int_equal(selector_parse(&s, "gpci/a,k=b=c/", &e), 0);
 	assert_string_equal(sel_value(&s, "k"), "b=c");
 	assert_int_equal(sel_parse(&s, "gpci/ab/cd", 6, "", &e), 0); /* as many bytes as the caller says */
 	assert_string_equal(s.name, "a");
-	assert_int_equal(parse(&s, "gpci/", &e), 0); /* the slash that is there is the first */
+	assert_int_equal(selector_parse(&s, "gpci/", &e), 0); /* the slash that is there is the first */
 	assert_string_equal(s.name, "");
 }
 
@@ -120,7 +120,7 @@ static void what_is_no_selector_is_refused_with_what_was_expected(void **state)
 		struct err e;
 		struct sel s;
 
-		if (parse(&s, row[i].text, &e) != -TALLY_EINVAL || strcmp(e.text, row[i].words) != 0)
+		if (selector_parse(&s, row[i].text, &e) != -TALLY_EINVAL || strcmp(e.text, row[i].words) != 0)
 			fail_msg("row of line %d: %s", row[i].line, e.text);
 	}
 }
@@ -137,25 +137,25 @@ static void a_selector_has_its_longest_and_its_most_keys(void **state)
 	memcpy(text, "gpci/", 5);
 	text[LONGEST] = '/';
 	text[LONGEST + 1] = '\0';
-	assert_int_equal(parse(&s, text, &e), 0);
+	assert_int_equal(selector_parse(&s, text, &e), 0);
 	assert_string_equal(s.text, text);
 	assert_int_equal(strlen(s.name), LONGEST - 5);
 	text[LONGEST] = '\0';
-	assert_int_equal(parse(&s, text, &e), 0);
+	assert_int_equal(selector_parse(&s, text, &e), 0);
 	assert_int_equal(strlen(s.name), LONGEST - 5);
 	text[LONGEST] = 'x';
-	assert_int_equal(parse(&s, text, &e), -TALLY_EINVAL);
+	assert_int_equal(selector_parse(&s, text, &e), -TALLY_EINVAL);
 	assert_int_equal(strlen(e.text), strlen("selector too long: '...'") + 40);
 	assert_int_equal(strncmp(e.text, "selector too long: 'gpci/xxx", 28), 0);
 
 	n = snprintf(many, sizeof(many), "gpci/a");
 	for (uint32_t i = 0; i < SEL_KEYS; i++)
 		n += snprintf(many + n, sizeof(many) - (size_t)n, ",k%u", i);
-	assert_int_equal(parse(&s, many, &e), 0);
+	assert_int_equal(selector_parse(&s, many, &e), 0);
 	assert_int_equal(s.nkeys, SEL_KEYS);
 	assert_string_equal(s.key[SEL_KEYS - 1].key, "k11");
 	snprintf(many + n, sizeof(many) - (size_t)n, ",last");
-	assert_int_equal(parse(&s, many, &e), -TALLY_EINVAL);
+	assert_int_equal(selector_parse(&s, many, &e), -TALLY_EINVAL);
 	assert_non_null(strstr(e.text, "/': more than 12 keys"));
 }
 
@@ -166,7 +166,7 @@ static void a_number_has_a_bound_and_stays_where_there_is_none(void **state)
 	struct sel s;
 
 	(void)state;
-	assert_int_equal(parse(&s, "gpci/a,at=5,hex=0x10,no,word=x,back=-1/", &e), 0);
+	assert_int_equal(selector_parse(&s, "gpci/a,at=5,hex=0x10,no,word=x,back=-1/", &e), 0);
 	assert_int_equal(sel_number(&s, "cpu", 9, &v, &e), 0);
 	assert_int_equal(v, 77);
 	assert_int_equal(sel_number(&s, "at", 5, &v, &e), 1);
@@ -191,17 +191,17 @@ static void a_key_that_nobody_knows_is_named_with_the_nearest(void **state)
 	struct sel s;
 
 	(void)state;
-	assert_int_equal(parse(&s, "vfalls/a,event=1,cpu=2/", &e), 0);
+	assert_int_equal(selector_parse(&s, "vfalls/a,event=1,cpu=2/", &e), 0);
 	assert_int_equal(sel_keys_are(&s, keys, &e), 0);
 	assert_int_equal(sel_keys_are(&s, none, &e), -TALLY_EINVAL);
 	assert_string_equal(e.text, "vfalls/a,event=1,cpu=2/: unknown key 'event' (expected one of none)");
-	assert_int_equal(parse(&s, "vfalls/a,cpu=2,evnt=1/", &e), 0);
+	assert_int_equal(selector_parse(&s, "vfalls/a,cpu=2,evnt=1/", &e), 0);
 	assert_int_equal(sel_keys_are(&s, keys, &e), -TALLY_EINVAL);
 	assert_string_equal(e.text, "vfalls/a,cpu=2,evnt=1/: unknown key 'evnt'; did you mean 'event'?");
-	assert_int_equal(parse(&s, "vfalls/a,zebra/", &e), 0);
+	assert_int_equal(selector_parse(&s, "vfalls/a,zebra/", &e), 0);
 	assert_int_equal(sel_keys_are(&s, keys, &e), -TALLY_EINVAL);
 	assert_string_equal(e.text, "vfalls/a,zebra/: unknown key 'zebra' (expected one of cpu, event)");
-	assert_int_equal(parse(&s, "vfalls/a/", &e), 0);
+	assert_int_equal(selector_parse(&s, "vfalls/a/", &e), 0);
 	assert_int_equal(sel_keys_are(&s, none, &e), 0);
 }
 

@@ -1,4 +1,5 @@
 /* stat_event_test.c: what selectors count on the models, and what they say where they can't. */
+#include "base/mem_left.h"
 #include "base/range.h"
 #include "ask/stat_int.h"
 
@@ -29,13 +30,13 @@ struct run {
 enum { TYPE, TIME, DELTA, VALUE, UNIT, ID, NAME, SELECTOR, RAW, STATUS, WHY };
 enum { CPU = 2, CONTEXT, SIZE, HITS, TICKS, SHARE, D_HITS, D_TICKS, D_SHARE, ALL_HITS, ALL_D_HITS };
 
-static int put(void *arg, const char *p, size_t n)
+static int buf_take(void *arg, const char *p, size_t n)
 {
 	buf_put(arg, p, n);
 	return 0;
 }
 
-static const char *text(const struct buf *b)
+static const char *buf_text(const struct buf *b)
 {
 	return b->p ? b->p : "";
 }
@@ -68,13 +69,13 @@ static char *cut_line(char *p, char **cell, uint32_t *n)
 
 static void run_as(struct run *r, const char *on, const char *events, uint32_t count, uint32_t flags, uint32_t form)
 {
-	struct tally_platform_opts o = { .size = sizeof(o), .on = on, .note = put, .arg = &r->notes };
+	struct tally_platform_opts o = { .size = sizeof(o), .on = on, .note = buf_take, .arg = &r->notes };
 	struct tally_stat_opts s = { .size = sizeof(s),
 				     .events = events,
 				     .interval_ns = INTERVAL_NS,
 				     .count = count,
 				     .flags = flags,
-				     .to = { .size = sizeof(s.to), .out = put, .arg = &r->out, .format = form } };
+				     .to = { .size = sizeof(s.to), .out = buf_take, .arg = &r->out, .format = form } };
 	struct tally_platform *p;
 
 	*r = (struct run){ .rc = 0 };
@@ -82,7 +83,7 @@ static void run_as(struct run *r, const char *on, const char *events, uint32_t c
 	r->rc = tally_stat(p, &s, NULL);
 	snprintf(r->error, sizeof(r->error), "%s", tally_platform_error(p));
 	tally_platform_close(p);
-	assert_int_equal(strcspn(text(&r->notes), "\n") == r->notes.n, r->notes.n == 0); /* whole lines */
+	assert_int_equal(strcspn(buf_text(&r->notes), "\n") == r->notes.n, r->notes.n == 0); /* whole lines */
 }
 
 static void run_csv(struct run *r, const char *on, const char *events, uint32_t count, uint32_t flags)
@@ -106,7 +107,7 @@ static void run_free(struct run *r)
 	buf_free(&r->notes);
 }
 
-static uint64_t number(const struct run *r, uint32_t row, uint32_t cell)
+static uint64_t cell_number(const struct run *r, uint32_t row, uint32_t cell)
 {
 	uint64_t v = 0;
 
@@ -143,13 +144,13 @@ static void a_counter_is_summed_over_its_strands_and_over_intervals(void **state
 		assert_cell(&r, i, RAW, "");
 		assert_cell(&r, i, STATUS, "ok");
 		assert_cell(&r, i, WHY, "");
-		assert_true(number(&r, i, DELTA) > 0);
+		assert_true(cell_number(&r, i, DELTA) > 0);
 	}
 	assert_cell(&r, 0, TIME, "0.001");
 	assert_cell(&r, 1, TIME, "0.002");
-	assert_int_equal(number(&r, 0, VALUE), number(&r, 0, DELTA));
-	assert_int_equal(number(&r, 1, VALUE), number(&r, 0, DELTA) + number(&r, 1, DELTA));
-	assert_string_equal(text(&r.notes), "");
+	assert_int_equal(cell_number(&r, 0, VALUE), cell_number(&r, 0, DELTA));
+	assert_int_equal(cell_number(&r, 1, VALUE), cell_number(&r, 0, DELTA) + cell_number(&r, 1, DELTA));
+	assert_string_equal(buf_text(&r.notes), "");
 	run_free(&r);
 }
 
@@ -164,10 +165,10 @@ static void each_strand_that_counted_has_a_row_and_these_add_up(void **state)
 	assert_int_equal(each.rc, 0);
 	assert_uint_in_range(each.rows, 2, 255);
 	for (uint32_t i = 0; i < each.rows; i++) {
-		assert_true(number(&each, i, VALUE) > 0);
-		sum += number(&each, i, VALUE);
+		assert_true(cell_number(&each, i, VALUE) > 0);
+		sum += cell_number(&each, i, VALUE);
 	}
-	assert_int_equal(sum, number(&all, 0, VALUE));
+	assert_int_equal(sum, cell_number(&all, 0, VALUE));
 	for (uint32_t i = 0; i < each.rows; i++) {
 		char selector[64];
 
@@ -176,7 +177,7 @@ static void each_strand_that_counted_has_a_row_and_these_add_up(void **state)
 			run_csv(&one, LOAD, selector, 1, flags);
 			assert_int_equal(one.rows, 1);
 			assert_cell(&one, 0, ID, each.cell[i][ID]);
-			assert_int_equal(number(&one, 0, VALUE), number(&each, i, VALUE));
+			assert_int_equal(cell_number(&one, 0, VALUE), cell_number(&each, i, VALUE));
 			run_free(&one);
 		}
 	}
@@ -192,14 +193,15 @@ static void where_nothing_counted_there_is_one_row_of_nothing(void **state)
 	run_csv(&r, LOAD, "vfalls/sparc,event=AES_op/", 1, TALLY_STAT_EACH);
 	assert_int_equal(r.rows, 1);
 	assert_cell(&r, 0, ID, "all");
-	assert_int_equal(number(&r, 0, VALUE), 0);
-	assert_string_equal(text(&r.notes), "vfalls/sparc,event=AES_op/: this event is not modelled: its counter does "
-					    "not change\n");
+	assert_int_equal(cell_number(&r, 0, VALUE), 0);
+	assert_string_equal(buf_text(&r.notes),
+			    "vfalls/sparc,event=AES_op/: this event is not modelled: its counter does "
+			    "not change\n");
 	run_free(&r);
 	run_csv(&r, LOAD, "vfalls/sparc,cpu=7,event=Instr_cnt/", 1, TALLY_STAT_EACH); /* the only one that was asked */
 	assert_int_equal(r.rows, 1);
 	assert_cell(&r, 0, ID, "cpu=7");
-	assert_int_equal(number(&r, 0, VALUE), 0);
+	assert_int_equal(cell_number(&r, 0, VALUE), 0);
 	run_free(&r);
 }
 
@@ -226,7 +228,7 @@ static void a_register_has_its_place_and_an_event_its_unit(void **state)
 		run_csv(&r, LOAD, rows[i].selector, 1, 0);
 		if (r.rc || r.rows != 1 || strcmp(r.cell[0][ID], rows[i].id) || strcmp(r.cell[0][UNIT], rows[i].unit) ||
 		    strcmp(r.cell[0][NAME], rows[i].name))
-			fail_msg("row of line %d: %s", rows[i].line, text(&r.out));
+			fail_msg("row of line %d: %s", rows[i].line, buf_text(&r.out));
 		run_free(&r);
 	}
 }
@@ -239,8 +241,8 @@ static void a_clock_counts_from_the_first_reading(void **state)
 	run_csv(&r, LOAD, "vfalls/zam0_gpd,event=clock_cycles/,vfalls/zam1_gpd,event=clock_cycles/", 3, 0);
 	assert_int_equal(r.rows, 6);
 	for (uint32_t i = 0; i < r.rows; i++) {
-		assert_int_equal(number(&r, i, DELTA), number(&r, 0, DELTA));
-		assert_int_equal(number(&r, i, VALUE), (i / 2 + 1) * number(&r, 0, DELTA));
+		assert_int_equal(cell_number(&r, i, DELTA), cell_number(&r, 0, DELTA));
+		assert_int_equal(cell_number(&r, i, VALUE), (i / 2 + 1) * cell_number(&r, 0, DELTA));
 	}
 	run_free(&r);
 }
@@ -277,7 +279,7 @@ static void a_reason_stands_in_place_of_figures_and_is_noted_once(void **state)
 		buf_printf(&events, "%s,%s", rows[i].good, rows[i].bad);
 		run_csv(&r, rows[i].on, events.p, 2, 0);
 		if (r.rc || r.rows % 2)
-			fail_msg("row of line %d: %s%s", rows[i].line, text(&r.out), r.error);
+			fail_msg("row of line %d: %s%s", rows[i].line, buf_text(&r.out), r.error);
 		good = r.rows / 2 - 1; /* of an interval; the last is the bad one */
 		for (uint32_t row = 0; row < r.rows; row++) {
 			if (row % (good + 1) != good) {
@@ -296,7 +298,7 @@ static void a_reason_stands_in_place_of_figures_and_is_noted_once(void **state)
 		}
 		assert_int_equal(bad, 2);
 		buf_printf(&note, "%s: %s", rows[i].bad, rows[i].why);
-		at = strstr(text(&r.notes), note.p);
+		at = strstr(buf_text(&r.notes), note.p);
 		assert_non_null(at);
 		assert_null(strstr(at + 1, note.p));
 		run_free(&r);
@@ -378,11 +380,11 @@ static void a_request_has_its_counters_and_of_a_field_that_is_none_what_it_is_no
 		assert_cell(&r, i, ID, "partition=6");
 		assert_int_equal(strncmp(r.cell[i][NAME], "entitled.", 9), 0);
 		assert_string_not_equal(r.cell[i][NAME], "entitled.partition"); /* no counter */
-		assert_true(number(&r, i, RAW) >= number(&r, i, VALUE));
+		assert_true(cell_number(&r, i, RAW) >= cell_number(&r, i, VALUE));
 	}
 	for (uint32_t i = 0; i < r.rows / 2; i++)
-		assert_int_equal(number(&r, i + r.rows / 2, VALUE),
-				 number(&r, i, DELTA) + number(&r, i + r.rows / 2, DELTA));
+		assert_int_equal(cell_number(&r, i + r.rows / 2, VALUE),
+				 cell_number(&r, i, DELTA) + cell_number(&r, i + r.rows / 2, DELTA));
 	run_free(&r);
 	run_csv(&r, "power,load=mixed", "gpci/affinity_by_vp,partition=1,vp=1,field=virtual_processor/", 1, 0);
 	assert_int_equal(r.rows, 1);
@@ -396,7 +398,7 @@ static void a_request_has_its_counters_and_of_a_field_that_is_none_what_it_is_no
 	assert_int_equal(own.rows, 1);
 	assert_int_equal(last.rows, 1);
 	assert_cell(&own, 0, ID, "partition=1");
-	assert_int_equal(number(&own, 0, VALUE), number(&last, 0, VALUE));
+	assert_int_equal(cell_number(&own, 0, VALUE), cell_number(&last, 0, VALUE));
 	run_free(&own);
 	run_free(&last);
 }
@@ -431,14 +433,15 @@ static void mmu_statistics_have_a_row_for_each_context_and_size_of_a_strand(void
 		assert_cell(&r, i, CPU, "8");
 		assert_cell(&r, i, CONTEXT, i % OF_STRAND < 4 ? "0" : "not 0");
 		assert_cell(&r, i, SIZE, size[i % 4]);
-		assert_share(&r, i, SHARE, number(&r, i, TICKS));
-		assert_share(&r, i, D_SHARE, number(&r, i, D_TICKS));
-		assert_true(number(&r, i, D_TICKS) >= number(&r, i, D_HITS));
-		assert_int_equal(number(&r, i, ALL_D_HITS),
-				 number(&r, i, D_HITS) + (i < OF_STRAND ? 0 : number(&r, before, ALL_D_HITS)));
-		assert_int_equal(number(&r, i, ALL_HITS),
-				 number(&r, i, HITS) + (i < OF_STRAND ? 0 : number(&r, before, ALL_HITS)));
-		hits += number(&r, i, D_HITS);
+		assert_share(&r, i, SHARE, cell_number(&r, i, TICKS));
+		assert_share(&r, i, D_SHARE, cell_number(&r, i, D_TICKS));
+		assert_true(cell_number(&r, i, D_TICKS) >= cell_number(&r, i, D_HITS));
+		assert_int_equal(cell_number(&r, i, ALL_D_HITS),
+				 cell_number(&r, i, D_HITS) +
+					 (i < OF_STRAND ? 0 : cell_number(&r, before, ALL_D_HITS)));
+		assert_int_equal(cell_number(&r, i, ALL_HITS),
+				 cell_number(&r, i, HITS) + (i < OF_STRAND ? 0 : cell_number(&r, before, ALL_HITS)));
+		hits += cell_number(&r, i, D_HITS);
 	}
 	assert_true(hits > 0);
 	run_free(&r);
@@ -473,7 +476,7 @@ static void a_side_and_a_strand_that_nobody_asked_for_are_left_out(void **state)
 	run_csv(&r, "niagara,load=chase", "mmustat/all/,mmustat/dmmu/", 1, 0);
 	assert_int_equal(r.rows, 32 * 8);
 	for (uint32_t i = 0; i < r.rows; i++)
-		assert_int_equal(number(&r, i, CPU), i / 8);
+		assert_int_equal(cell_number(&r, i, CPU), i / 8);
 	run_free(&r);
 }
 
@@ -507,7 +510,7 @@ static void people_see_what_hit_and_a_sum_of_the_strands_that_are_counted(void *
 	run_as(&r, "niagara,load=chase", "mmustat/dmmu,cpu=0/,mmustat/dmmu,cpu=8/,mmustat/immu,cpu=0/", 1, 0,
 	       TALLY_FORMAT_TEXT);
 	assert_int_equal(r.rc, 0);
-	line = strchr(text(&r.out), '\n') + 1; /* behind the heading */
+	line = strchr(buf_text(&r.out), '\n') + 1; /* behind the heading */
 	/* 0.001 0 "not 0" 8K hits ticks % hits ticks %: "not" and "8K" are no numbers */
 	assert_int_equal(numbers_of(line, row[0], NUMBERS), NUMBERS);
 	line = strchr(line, '\n') + 1;
@@ -562,13 +565,6 @@ static void memory_that_runs_out_is_an_error_of_each_kind(void **state)
 		}
 }
 
-static int nothing_is_left(void **state)
-{
-	(void)state;
-	return mem_live() != 0;
-}
-
-#define TEST(name) cmocka_unit_test_teardown(name, nothing_is_left)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

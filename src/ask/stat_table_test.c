@@ -20,7 +20,7 @@ static const struct stat_figure count = { .delta = AN_U(1),
 					  .metric = AN_NONE };
 
 /* A table of one row. */
-static const char *shown(struct buf *b, enum stat_kind kind, bool cpu, const struct stat_figure *f, uint32_t form)
+static const char *table_show(struct buf *b, enum stat_kind kind, bool cpu, const struct stat_figure *f, uint32_t form)
 {
 	struct stat_table t = { .kind = kind };
 	struct an_emit e;
@@ -42,7 +42,7 @@ static void programs_have_four_columns_more_for_cpu_events(void **state)
 	struct buf b = { 0 };
 
 	(void)state;
-	assert_string_equal(shown(&b, STAT_ONLY, false, &f, TALLY_FORMAT_CSV),
+	assert_string_equal(table_show(&b, STAT_ONLY, false, &f, TALLY_FORMAT_CSV),
 			    "type,time,delta,value,unit,id,name,selector,raw,status,why\n"
 			    "count,0.5,1,2,events,all,n,s,3,ok,\n");
 	f.cpu = true;
@@ -51,12 +51,12 @@ static void programs_have_four_columns_more_for_cpu_events(void **state)
 	f.metric = AN_D(1.5);
 	f.metric_unit = "GHz";
 	assert_string_equal(
-		shown(&b, STAT_ONLY, true, &f, TALLY_FORMAT_CSV),
+		table_show(&b, STAT_ONLY, true, &f, TALLY_FORMAT_CSV),
 		"type,time,delta,value,unit,id,name,selector,raw,status,why,share,spread,metric,metric_unit\n"
 		"count,0.5,1,2,events,all,n,s,3,ok,,0.25,0.5,1.5,GHz\n");
 	f.cpu = false; /* a hypervisor's counter among them has none of these */
-	assert_non_null(
-		strstr(shown(&b, STAT_ONLY, true, &f, TALLY_FORMAT_CSV), "\ncount,0.5,1,2,events,all,n,s,3,ok,,,,,\n"));
+	assert_non_null(strstr(table_show(&b, STAT_ONLY, true, &f, TALLY_FORMAT_CSV),
+			       "\ncount,0.5,1,2,events,all,n,s,3,ok,,,,,\n"));
 	buf_free(&b);
 }
 
@@ -66,40 +66,41 @@ static void people_see_the_columns_that_a_row_has_something_for(void **state)
 	struct buf b = { 0 };
 
 	(void)state;
-	assert_string_equal(shown(&b, STAT_ONLY, false, &f, TALLY_FORMAT_TEXT),
+	assert_string_equal(table_show(&b, STAT_ONLY, false, &f, TALLY_FORMAT_TEXT),
 			    " TIME  DELTA  SINCE START  UNIT    ID   NAME\n"
 			    "0.500      1            2  events  all  n\n");
 	f.cpu = true;
-	assert_string_equal(shown(&b, STAT_ONLY, true, &f, TALLY_FORMAT_TEXT), "COUNT  UNIT    NAME\n"
-									       "    2  events  n\n");
-	assert_string_equal(shown(&b, STAT_SUMMARY, true, &f, TALLY_FORMAT_TEXT), "COUNT  UNIT    NAME\n"
-										  "    2  events  n\n");
-	assert_string_equal(shown(&b, STAT_INTERVAL, true, &f, TALLY_FORMAT_TEXT), " TIME  DELTA  UNIT    NAME\n"
-										   "0.500      1  events  n\n");
+	assert_string_equal(table_show(&b, STAT_ONLY, true, &f, TALLY_FORMAT_TEXT), "COUNT  UNIT    NAME\n"
+										    "    2  events  n\n");
+	assert_string_equal(table_show(&b, STAT_SUMMARY, true, &f, TALLY_FORMAT_TEXT), "COUNT  UNIT    NAME\n"
+										       "    2  events  n\n");
+	assert_string_equal(table_show(&b, STAT_INTERVAL, true, &f, TALLY_FORMAT_TEXT), " TIME  DELTA  UNIT    NAME\n"
+											"0.500      1  events  n\n");
 	f.id = "-";
-	assert_string_equal(shown(&b, STAT_ONLY, true, &f, TALLY_FORMAT_TEXT), "COUNT  UNIT    NAME\n"
-									       "    2  events  n\n");
+	assert_string_equal(table_show(&b, STAT_ONLY, true, &f, TALLY_FORMAT_TEXT), "COUNT  UNIT    NAME\n"
+										    "    2  events  n\n");
 	f.id = "cpu=1";
-	assert_string_equal(shown(&b, STAT_ONLY, true, &f, TALLY_FORMAT_TEXT), "COUNT  UNIT    ID     NAME\n"
-									       "    2  events  cpu=1  n\n");
+	assert_string_equal(table_show(&b, STAT_ONLY, true, &f, TALLY_FORMAT_TEXT), "COUNT  UNIT    ID     NAME\n"
+										    "    2  events  cpu=1  n\n");
 	f.id = "all";
 	f.spread = AN_D(0.5);
-	assert_string_equal(shown(&b, STAT_ONLY, true, &f, TALLY_FORMAT_TEXT), "COUNT  UNIT    NAME  SPREAD\n"
-									       "    2  events  n     50.0 %\n");
+	assert_string_equal(table_show(&b, STAT_ONLY, true, &f, TALLY_FORMAT_TEXT), "COUNT  UNIT    NAME  SPREAD\n"
+										    "    2  events  n     50.0 %\n");
 	f.spread = AN_NONE;
 	f.share = AN_D(0.9996);
-	assert_string_equal(shown(&b, STAT_ONLY, true, &f, TALLY_FORMAT_TEXT), "COUNT  UNIT    NAME\n"
-									       "    2  events  n\n");
+	assert_string_equal(table_show(&b, STAT_ONLY, true, &f, TALLY_FORMAT_TEXT), "COUNT  UNIT    NAME\n"
+										    "    2  events  n\n");
 	f.share = AN_D(0.9994); /* which is not all of the time */
-	assert_string_equal(shown(&b, STAT_ONLY, true, &f, TALLY_FORMAT_TEXT), "COUNT  UNIT    NAME  COUNTED\n"
-									       "    2  events  n      99.9 %\n");
+	assert_string_equal(table_show(&b, STAT_ONLY, true, &f, TALLY_FORMAT_TEXT), "COUNT  UNIT    NAME  COUNTED\n"
+										    "    2  events  n      99.9 %\n");
 	f = count;
 	f.unit_brief = "ev";
 	f.why = "a reason";
-	assert_non_null(strstr(shown(&b, STAT_ONLY, false, &f, TALLY_FORMAT_TEXT), "ev    all  n     a reason\n"));
+	assert_non_null(strstr(table_show(&b, STAT_ONLY, false, &f, TALLY_FORMAT_TEXT), "ev    all  n     a reason\n"));
 	f.note = "<short>";
-	assert_non_null(strstr(shown(&b, STAT_ONLY, false, &f, TALLY_FORMAT_TEXT), "ev    all  n     <short>\n"));
-	assert_non_null(strstr(shown(&b, STAT_ONLY, false, &f, TALLY_FORMAT_CSV), ",events,all,n,s,3,ok,a reason\n"));
+	assert_non_null(strstr(table_show(&b, STAT_ONLY, false, &f, TALLY_FORMAT_TEXT), "ev    all  n     <short>\n"));
+	assert_non_null(
+		strstr(table_show(&b, STAT_ONLY, false, &f, TALLY_FORMAT_CSV), ",events,all,n,s,3,ok,a reason\n"));
 	buf_free(&b);
 }
 
@@ -111,7 +112,7 @@ struct taken {
 	int rc; /* to return */
 };
 
-static int take(void *arg, const struct watch_figure *f)
+static int figure_take(void *arg, const struct watch_figure *f)
 {
 	struct taken *to = arg;
 
@@ -126,7 +127,7 @@ static int take(void *arg, const struct watch_figure *f)
 static void who_takes_rows_is_told_whose_they_are(void **state)
 {
 	struct taken to = { .n = 0 };
-	struct stat_table t = { .take = take, .arg = &to };
+	struct stat_table t = { .take = figure_take, .arg = &to };
 	struct stat_figure f = count;
 	char id[48];
 

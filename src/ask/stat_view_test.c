@@ -4,6 +4,7 @@
  * An interval is one second of 1,000 timebase ticks: a counter that grew by 500 is half of a processor.
  */
 #include "ask/stat_int.h"
+#include "base/mem_left.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +26,7 @@ struct seen {
 	struct buf notes;
 };
 
-static int put(void *arg, const char *p, size_t n)
+static int buf_take(void *arg, const char *p, size_t n)
 {
 	buf_put(arg, p, n);
 	return 0;
@@ -33,7 +34,7 @@ static int put(void *arg, const char *p, size_t n)
 
 static void view_open(struct seen *w, const char *on, const char *name)
 {
-	struct tally_platform_opts o = { .size = sizeof(o), .on = on, .note = put, .arg = &w->notes };
+	struct tally_platform_opts o = { .size = sizeof(o), .on = on, .note = buf_take, .arg = &w->notes };
 
 	*w = (struct seen){ .p = NULL };
 	assert_int_equal(tally_platform_open(&w->p, &o), 0);
@@ -45,7 +46,7 @@ static void view_open(struct seen *w, const char *on, const char *name)
 }
 
 /* What it shows now. */
-static const char *shown(struct seen *w, uint32_t form)
+static const char *view_show(struct seen *w, uint32_t form)
 {
 	const struct tally_out to = { .size = sizeof(to), .format = form };
 
@@ -65,7 +66,7 @@ static void view_close(struct seen *w)
 	buf_free(&w->notes);
 }
 
-static struct follow *part(struct seen *w, const char *request)
+static struct follow *view_part(struct seen *w, const char *request)
 {
 	for (uint32_t i = 0; i < 6 && w->s.part[i].r; i++)
 		if (!strcmp(w->s.part[i].r->name, request))
@@ -75,7 +76,7 @@ static struct follow *part(struct seen *w, const char *request)
 }
 
 /* A record of it, here since the last reading. */
-static struct followed *record(struct follow *f, uint64_t id)
+static struct followed *record_add(struct follow *f, uint64_t id)
 {
 	struct followed *v = VEC_NEW(f->v, f->n, f->cap);
 
@@ -84,7 +85,7 @@ static struct followed *record(struct follow *f, uint64_t id)
 	return v;
 }
 
-static void set(const struct follow *f, struct followed *v, const char *field, uint64_t now)
+static void record_set(const struct follow *f, struct followed *v, const char *field, uint64_t now)
 {
 	int32_t i = follow_field(f, field);
 
@@ -92,7 +93,7 @@ static void set(const struct follow *f, struct followed *v, const char *field, u
 	v->now[i] = now;
 }
 
-static void grew(const struct follow *f, struct followed *v, const char *field, uint64_t by)
+static void record_grow(const struct follow *f, struct followed *v, const char *field, uint64_t by)
 {
 	int32_t i = follow_field(f, field);
 
@@ -108,15 +109,15 @@ static void went_back(const struct follow *f, struct followed *v, const char *fi
 
 /* ---- processors --------------------------------------------------------------------------------------- */
 
-static struct followed *core(struct follow *f, uint64_t id, uint64_t state, uint64_t owner, uint64_t busy)
+static struct followed *record_add_core(struct follow *f, uint64_t id, uint64_t state, uint64_t owner, uint64_t busy)
 {
-	struct followed *v = record(f, id);
+	struct followed *v = record_add(f, id);
 
-	set(f, v, "state", state);
-	set(f, v, "owner", owner);
-	set(f, v, "hw_chip_id", 3);
-	set(f, v, "primary_domain", 1);
-	grew(f, v, "processor_time", busy);
+	record_set(f, v, "state", state);
+	record_set(f, v, "owner", owner);
+	record_set(f, v, "hw_chip_id", 3);
+	record_set(f, v, "primary_domain", 1);
+	record_grow(f, v, "processor_time", busy);
 	return v;
 }
 
@@ -128,35 +129,35 @@ static void processors_are_ordered_by_what_they_did_and_those_not_in_use_are_las
 
 	(void)state;
 	view_open(&w, "power", "processors");
-	f = part(&w, "dispatch_purr");
-	core(f, 0, SHARED, NONE_2, 250);
-	core(f, 1, DEDICATED, 7, 1000);
-	v = core(f, 2, NOT_INSTALLED, NONE_2, 500);
-	set(f, v, "hw_chip_id", NONE_4);
-	core(f, 3, UNLICENSED, NONE_2, 900);
-	core(f, 4, BORROWED, 7, 250);
-	core(f, 5, SHARED, NONE_2, 600)->state = FOLLOW_WENT;
-	core(f, 6, SHARED, NONE_2, 700)->state = FOLLOW_CAME;
-	v = core(f, 8, SHARED, NONE_2, 800);
+	f = view_part(&w, "dispatch_purr");
+	record_add_core(f, 0, SHARED, NONE_2, 250);
+	record_add_core(f, 1, DEDICATED, 7, 1000);
+	v = record_add_core(f, 2, NOT_INSTALLED, NONE_2, 500);
+	record_set(f, v, "hw_chip_id", NONE_4);
+	record_add_core(f, 3, UNLICENSED, NONE_2, 900);
+	record_add_core(f, 4, BORROWED, 7, 250);
+	record_add_core(f, 5, SHARED, NONE_2, 600)->state = FOLLOW_WENT;
+	record_add_core(f, 6, SHARED, NONE_2, 700)->state = FOLLOW_CAME;
+	v = record_add_core(f, 8, SHARED, NONE_2, 800);
 	went_back(f, v, "processor_time");
-	core(f, 9, SHARED, NONE_2, 0);
-	assert_string_equal(shown(&w, TALLY_FORMAT_CSV), "type,time,processor,node,chip,state,owner,busy\n"
-							 "processor,2,1,1,3,dedicated,7,1\n"
-							 "processor,2,0,1,3,shared,,0.25\n"
-							 "processor,2,4,1,3,borrowed,7,0.25\n"
-							 "processor,2,9,1,3,shared,,0\n"
-							 "processor,2,2,1,,not installed,,\n"
-							 "processor,2,3,1,3,unlicensed,,\n"
-							 "processor,2,6,1,3,shared,,\n"
-							 "processor,2,8,1,3,shared,,\n");
-	assert_int_equal(strncmp(shown(&w, TALLY_FORMAT_TEXT),
+	record_add_core(f, 9, SHARED, NONE_2, 0);
+	assert_string_equal(view_show(&w, TALLY_FORMAT_CSV), "type,time,processor,node,chip,state,owner,busy\n"
+							     "processor,2,1,1,3,dedicated,7,1\n"
+							     "processor,2,0,1,3,shared,,0.25\n"
+							     "processor,2,4,1,3,borrowed,7,0.25\n"
+							     "processor,2,9,1,3,shared,,0\n"
+							     "processor,2,2,1,,not installed,,\n"
+							     "processor,2,3,1,3,unlicensed,,\n"
+							     "processor,2,6,1,3,shared,,\n"
+							     "processor,2,8,1,3,shared,,\n");
+	assert_int_equal(strncmp(view_show(&w, TALLY_FORMAT_TEXT),
 				 "processors, 2.000 s after the start, interval 1.000 s\n"
 				 "PROCESSOR  NODE  CHIP  STATE          OWNER    %BUSY\n"
 				 "        1     1     3  dedicated          7  100.0 %\n",
 				 54 + 53 + 53),
 			 0);
 	w.p->transport.tick_hz = HV_TICK_UNKNOWN; /* no share of a time that is not known */
-	assert_non_null(strstr(shown(&w, TALLY_FORMAT_CSV), "processor,2,0,1,3,shared,,\n"));
+	assert_non_null(strstr(view_show(&w, TALLY_FORMAT_CSV), "processor,2,0,1,3,shared,,\n"));
 	view_close(&w);
 }
 
@@ -166,45 +167,46 @@ struct consumed {
 	uint64_t entitled, capped, uncapped, donated, idle;
 };
 
-static struct followed *partition(struct follow *f, uint64_t id, const struct consumed *c)
+static struct followed *record_add_partition(struct follow *f, uint64_t id, const struct consumed *c)
 {
-	struct followed *v = record(f, id);
+	struct followed *v = record_add(f, id);
 
-	grew(f, v, "entitled", c->entitled);
-	grew(f, v, "capped", c->capped);
-	grew(f, v, "uncapped", c->uncapped);
-	grew(f, v, "donated", c->donated);
-	grew(f, v, "idle", c->idle);
+	record_grow(f, v, "entitled", c->entitled);
+	record_grow(f, v, "capped", c->capped);
+	record_grow(f, v, "uncapped", c->uncapped);
+	record_grow(f, v, "donated", c->donated);
+	record_grow(f, v, "idle", c->idle);
 	return v;
 }
 
-static void ran(struct follow *f, uint64_t id, uint64_t cycles, uint64_t instructions)
+static void record_add_runs(struct follow *f, uint64_t id, uint64_t cycles, uint64_t instructions)
 {
-	struct followed *v = record(f, id);
+	struct followed *v = record_add(f, id);
 
-	grew(f, v, "cycles", cycles);
-	grew(f, v, "instructions", instructions);
+	record_grow(f, v, "cycles", cycles);
+	record_grow(f, v, "instructions", instructions);
 }
 
 /* Partition 2 is shared, 5 has processors of its own, 6 went, 7 has come, of 8 a counter went back. */
 static void put_partitions(struct seen *w)
 {
-	struct follow *f = part(w, "entitled"), *runs = part(w, "run_instructions"), *cores = part(w, "dispatch_purr"),
-		      *vps = part(w, "affinity_by_vp"), *waits = part(w, "queuing_times");
+	struct follow *f = view_part(w, "entitled"), *runs = view_part(w, "run_instructions"),
+		      *cores = view_part(w, "dispatch_purr"), *vps = view_part(w, "affinity_by_vp"),
+		      *waits = view_part(w, "queuing_times");
 	static const uint64_t owner[] = { 2, 5, 5, 5, 6 };
 
-	partition(f, 2, &(struct consumed){ 2000, 1000, 500, 0, 300 });
-	partition(f, 5, &(struct consumed){ 4000, 3000, 0, 250, 600 });
-	partition(f, 6, &(struct consumed){ 1000, 1000, 1000, 1000, 1000 })->state = FOLLOW_WENT;
-	ran(runs, 2, 3000, 1500);
-	ran(runs, 5, 1000, 4000);
-	ran(runs, 6, 8, 1);
-	core(cores, 0, SHARED, 2, 0); /* a state below BORROWED owns nothing */
-	core(cores, 1, BORROWED, 5, 0);
+	record_add_partition(f, 2, &(struct consumed){ 2000, 1000, 500, 0, 300 });
+	record_add_partition(f, 5, &(struct consumed){ 4000, 3000, 0, 250, 600 });
+	record_add_partition(f, 6, &(struct consumed){ 1000, 1000, 1000, 1000, 1000 })->state = FOLLOW_WENT;
+	record_add_runs(runs, 2, 3000, 1500);
+	record_add_runs(runs, 5, 1000, 4000);
+	record_add_runs(runs, 6, 8, 1);
+	record_add_core(cores, 0, SHARED, 2, 0); /* a state below BORROWED owns nothing */
+	record_add_core(cores, 1, BORROWED, 5, 0);
 	for (size_t i = 0; i < COUNT(owner); i++)
-		record(vps, owner[i])->secondary = i;
-	record(vps, 2)->state = FOLLOW_WENT;
-	grew(waits, record(waits, 2), "wait_processor_time", 125);
+		record_add(vps, owner[i])->secondary = i;
+	record_add(vps, 2)->state = FOLLOW_WENT;
+	record_grow(waits, record_add(waits, 2), "wait_processor_time", 125);
 }
 
 static void partitions_have_shares_of_their_entitlement_and_a_sum(void **state)
@@ -214,11 +216,11 @@ static void partitions_have_shares_of_their_entitlement_and_a_sum(void **state)
 	(void)state;
 	view_open(&w, "power", "partitions");
 	put_partitions(&w);
-	assert_string_equal(shown(&w, TALLY_FORMAT_CSV),
+	assert_string_equal(view_show(&w, TALLY_FORMAT_CSV),
 			    "type,time,partition,kind,vps,ent,physc,entc,capped,uncapped,donated,idle,cpi,wait\n"
 			    "partition,2,5,dedicated,3,4,3,0.75,3,0,0.25,0.2,0.25,\n"
 			    "partition,2,2,shared,1,2,1.5,0.75,1,0.5,0,0.2,2,0.125\n");
-	assert_string_equal(shown(&w, TALLY_FORMAT_TEXT),
+	assert_string_equal(view_show(&w, TALLY_FORMAT_TEXT),
 			    "partitions, 2.000 s after the start, interval 1.000 s\n"
 			    "PART  TYPE    VPS   ENT  PHYSC   %ENTC   CAP  UNCAP  DONATE   %IDLE   CPI\n"
 			    "   5  ded       3  4.00   3.00  75.0 %  3.00   0.00    0.25  20.0 %  0.25\n"
@@ -235,20 +237,20 @@ static void a_partition_alone_has_no_sum_and_of_one_that_came_nothing_is_known(v
 
 	(void)state;
 	view_open(&w, "power", "partitions");
-	f = part(&w, "entitled");
-	partition(f, 2, &(struct consumed){ 2000, 1000, 500, 0, 300 });
-	assert_null(strstr(shown(&w, TALLY_FORMAT_TEXT), " all "));
-	partition(f, 7, &(struct consumed){ 1, 1, 1, 1, 1 })->state = FOLLOW_CAME;
-	v = partition(f, 8, &(struct consumed){ 1000, 500, 125, 0, 0 });
+	f = view_part(&w, "entitled");
+	record_add_partition(f, 2, &(struct consumed){ 2000, 1000, 500, 0, 300 });
+	assert_null(strstr(view_show(&w, TALLY_FORMAT_TEXT), " all "));
+	record_add_partition(f, 7, &(struct consumed){ 1, 1, 1, 1, 1 })->state = FOLLOW_CAME;
+	v = record_add_partition(f, 8, &(struct consumed){ 1000, 500, 125, 0, 0 });
 	went_back(f, v, "capped");
-	assert_string_equal(shown(&w, TALLY_FORMAT_CSV),
+	assert_string_equal(view_show(&w, TALLY_FORMAT_CSV),
 			    "type,time,partition,kind,vps,ent,physc,entc,capped,uncapped,donated,idle,cpi,wait\n"
 			    "partition,2,2,shared,0,2,1.5,0.75,1,0.5,0,0.2,,\n"
 			    "partition,2,7,shared,0,,,,,,,,,\n"
 			    "partition,2,8,shared,0,1,,,,0.125,0,,,\n");
 	/* what is not known of one is not known of all */
-	assert_non_null(
-		strstr(shown(&w, TALLY_FORMAT_TEXT), "\n all            0     -      -       -     -      -       -"));
+	assert_non_null(strstr(view_show(&w, TALLY_FORMAT_TEXT),
+			       "\n all            0     -      -       -     -      -       -"));
 	view_close(&w);
 }
 
@@ -265,15 +267,15 @@ static void columns_of_requests_that_are_not_to_be_had_are_empty(void **state)
 	for (size_t i = 0; i < COUNT(request); i++) {
 		view_open(&w, "power", "partitions");
 		put_partitions(&w);
-		part(&w, request[i])->rc = -TALLY_ENOTSUP;
-		if (!strstr(shown(&w, TALLY_FORMAT_CSV), row[i]))
+		view_part(&w, request[i])->rc = -TALLY_ENOTSUP;
+		if (!strstr(view_show(&w, TALLY_FORMAT_CSV), row[i]))
 			fail_msg("without %s: %s", request[i], w.p->out.p);
 		view_close(&w);
 	}
 	view_open(&w, "power", "partitions");
 	put_partitions(&w);
-	part(&w, "affinity_by_vp")->own = true; /* of one virtual processor */
-	assert_non_null(strstr(shown(&w, TALLY_FORMAT_CSV), row[1]));
+	view_part(&w, "affinity_by_vp")->own = true; /* of one virtual processor */
+	assert_non_null(strstr(view_show(&w, TALLY_FORMAT_CSV), row[1]));
 	view_close(&w);
 }
 
@@ -286,67 +288,67 @@ static void the_machine_has_its_cores_by_state_and_what_is_spare(void **state)
 
 	(void)state;
 	view_open(&w, "power", "cec");
-	f = part(&w, "dispatch_purr");
-	parts = part(&w, "entitled");
-	core(f, 0, SHARED, NONE_2, 1000);
-	core(f, 1, SHARED, NONE_2, 500);
-	core(f, 2, DEDICATED, 5, 250);
-	core(f, 3, BORROWED, 5, 750);
-	core(f, 4, NOT_INSTALLED, NONE_2, 0);
-	core(f, 5, GUARDED, NONE_2, 0);
-	core(f, 6, UNLICENSED, NONE_2, 0);
-	core(f, 7, DEDICATED + 1, NONE_2, 0); /* which no manual has */
-	core(f, 8, SHARED, NONE_2, 1000)->state = FOLLOW_WENT;
-	partition(parts, 2, &(struct consumed){ 2000, 1000, 500, 0, 300 });
-	partition(parts, 5, &(struct consumed){ 4000, 3000, 0, 250, 600 });
-	partition(parts, 6, &(struct consumed){ 4000, 3000, 0, 250, 600 })->state = FOLLOW_WENT;
-	assert_string_equal(shown(&w, TALLY_FORMAT_CSV),
+	f = view_part(&w, "dispatch_purr");
+	parts = view_part(&w, "entitled");
+	record_add_core(f, 0, SHARED, NONE_2, 1000);
+	record_add_core(f, 1, SHARED, NONE_2, 500);
+	record_add_core(f, 2, DEDICATED, 5, 250);
+	record_add_core(f, 3, BORROWED, 5, 750);
+	record_add_core(f, 4, NOT_INSTALLED, NONE_2, 0);
+	record_add_core(f, 5, GUARDED, NONE_2, 0);
+	record_add_core(f, 6, UNLICENSED, NONE_2, 0);
+	record_add_core(f, 7, DEDICATED + 1, NONE_2, 0); /* which no manual has */
+	record_add_core(f, 8, SHARED, NONE_2, 1000)->state = FOLLOW_WENT;
+	record_add_partition(parts, 2, &(struct consumed){ 2000, 1000, 500, 0, 300 });
+	record_add_partition(parts, 5, &(struct consumed){ 4000, 3000, 0, 250, 600 });
+	record_add_partition(parts, 6, &(struct consumed){ 4000, 3000, 0, 250, 600 })->state = FOLLOW_WENT;
+	assert_string_equal(view_show(&w, TALLY_FORMAT_CSV),
 			    "type,time,cores,shared,dedicated,off,partitions,ent,busy,spare,utilisation,pool,donated,"
 			    "uncapped\n"
 			    "cec,2,4,2,2,3,2,6,2.5,1.5,0.625,0.75,0.25,0.5\n");
-	assert_string_equal(shown(&w, TALLY_FORMAT_TEXT),
+	assert_string_equal(view_show(&w, TALLY_FORMAT_TEXT),
 			    " TIME  CORES  POOL  DED  OFF   ENT  BUSY  SPARE   %BUSY   %POOL  DONATE\n"
 			    "2.000      4     2    2    3  6.00  2.50   1.50  62.5 %  75.0 %    0.25\n");
 	view_close(&w);
 	view_open(&w, "power", "cec"); /* nothing in use: shares of nothing are not known */
-	core(part(&w, "dispatch_purr"), 0, GUARDED, NONE_2, 0);
-	assert_non_null(strstr(shown(&w, TALLY_FORMAT_CSV), "\ncec,2,0,0,0,1,0,0,0,0,,,0,0\n"));
+	record_add_core(view_part(&w, "dispatch_purr"), 0, GUARDED, NONE_2, 0);
+	assert_non_null(strstr(view_show(&w, TALLY_FORMAT_CSV), "\ncec,2,0,0,0,1,0,0,0,0,,,0,0\n"));
 	view_close(&w);
 }
 
 /* ---- links --------------------------------------------------------------------------------------------------- */
 
-static void bus(struct seen *w, uint64_t id, uint64_t node, uint64_t number, uint64_t at_a, uint64_t at_w,
-		uint64_t at_z)
+static void record_add_bus(struct seen *w, uint64_t id, uint64_t node, uint64_t number, uint64_t at_a, uint64_t at_w,
+			   uint64_t at_z)
 {
-	struct follow *f = part(w, "bus_topology");
-	struct followed *v = record(f, id);
+	struct follow *f = view_part(w, "bus_topology");
+	struct followed *v = record_add(f, id);
 
-	set(f, v, "hw_node_id", node);
-	set(f, v, "fabric_chip_id", number);
-	set(f, v, "node_a", at_a);
-	set(f, v, "chip_w", at_w);
-	set(f, v, "chip_z", at_z);
+	record_set(f, v, "hw_node_id", node);
+	record_set(f, v, "fabric_chip_id", number);
+	record_set(f, v, "node_a", at_a);
+	record_set(f, v, "chip_w", at_w);
+	record_set(f, v, "chip_z", at_z);
 }
 
 /* Of 2,000 cycles so many idle; NONE: not wired. */
 #define NO_LINK UINT64_MAX
-static struct followed *chip(struct seen *w, uint64_t id, const uint64_t idle[7])
+static struct followed *record_add_chip(struct seen *w, uint64_t id, const uint64_t idle[7])
 {
-	struct follow *abc = part(w, "links_abc"), *wxyz = part(w, "links_wxyz");
-	struct followed *v[2] = { record(abc, id), record(wxyz, id) };
+	struct follow *abc = view_part(w, "links_abc"), *wxyz = view_part(w, "links_wxyz");
+	struct followed *v[2] = { record_add(abc, id), record_add(wxyz, id) };
 	char name[] = "idle_?";
 
-	grew(abc, v[0], "total", 2000);
-	grew(wxyz, v[1], "total", 2000);
+	record_grow(abc, v[0], "total", 2000);
+	record_grow(wxyz, v[1], "total", 2000);
 	for (uint32_t i = 0; i < 7; i++) {
 		const struct follow *f = i < 3 ? abc : wxyz;
 
 		name[5] = "abcwxyz"[i];
 		if (idle[i] == NO_LINK)
-			set(f, v[i >= 3], name, UINT64_MAX);
+			record_set(f, v[i >= 3], name, UINT64_MAX);
 		else
-			grew(f, v[i >= 3], name, idle[i]);
+			record_grow(f, v[i >= 3], name, idle[i]);
 	}
 	return v[0];
 }
@@ -362,26 +364,26 @@ static void links_have_their_use_and_the_hottest_its_other_end(void **state)
 
 	(void)state;
 	view_open(&w, "power", "links");
-	chip(&w, 0, a);
-	chip(&w, 1, inside);
-	chip(&w, 2, last);
-	chip(&w, 3, c);
-	chip(&w, 4, none);
-	chip(&w, 5, a);
-	chip(&w, 6, a)->state = FOLLOW_WENT;
-	bus(&w, 0, 0, 0, 8, 1, NONE_BYTE);
-	bus(&w, 1, 0, 1, 8, 2, NONE_BYTE);
-	bus(&w, 2, 0, 2, 8, 1, 7); /* no chip has that number */
-	bus(&w, 5, 1, 2, NONE_BYTE, 1, NONE_BYTE);
-	assert_string_equal(shown(&w, TALLY_FORMAT_CSV), "type,time,chip,node,a,b,c,w,x,y,z,hottest\n"
-							 "links,2,3,,0,0,0.95,0,0,0,0,C\n"
-							 "links,2,1,0,0,0,,0.9,0.25,0.25,0.25,W chip 2\n"
-							 "links,2,2,0,0,0,,0,0.25,0.25,0.8,Z\n"
-							 "links,2,0,0,0.75,0.5,,0,0.25,0.25,,A node 8\n"
-							 "links,2,5,1,0.75,0.5,,0,0.25,0.25,,A\n"
-							 "links,2,4,,,,,,,,,\n");
-	part(&w, "bus_topology")->rc = -TALLY_EPERM;
-	assert_non_null(strstr(shown(&w, TALLY_FORMAT_CSV), "links,2,0,,0.75,0.5,,0,0.25,0.25,,A\n"));
+	record_add_chip(&w, 0, a);
+	record_add_chip(&w, 1, inside);
+	record_add_chip(&w, 2, last);
+	record_add_chip(&w, 3, c);
+	record_add_chip(&w, 4, none);
+	record_add_chip(&w, 5, a);
+	record_add_chip(&w, 6, a)->state = FOLLOW_WENT;
+	record_add_bus(&w, 0, 0, 0, 8, 1, NONE_BYTE);
+	record_add_bus(&w, 1, 0, 1, 8, 2, NONE_BYTE);
+	record_add_bus(&w, 2, 0, 2, 8, 1, 7); /* no chip has that number */
+	record_add_bus(&w, 5, 1, 2, NONE_BYTE, 1, NONE_BYTE);
+	assert_string_equal(view_show(&w, TALLY_FORMAT_CSV), "type,time,chip,node,a,b,c,w,x,y,z,hottest\n"
+							     "links,2,3,,0,0,0.95,0,0,0,0,C\n"
+							     "links,2,1,0,0,0,,0.9,0.25,0.25,0.25,W chip 2\n"
+							     "links,2,2,0,0,0,,0,0.25,0.25,0.8,Z\n"
+							     "links,2,0,0,0.75,0.5,,0,0.25,0.25,,A node 8\n"
+							     "links,2,5,1,0.75,0.5,,0,0.25,0.25,,A\n"
+							     "links,2,4,,,,,,,,,\n");
+	view_part(&w, "bus_topology")->rc = -TALLY_EPERM;
+	assert_non_null(strstr(view_show(&w, TALLY_FORMAT_CSV), "links,2,0,,0.75,0.5,,0,0.25,0.25,,A\n"));
 	view_close(&w);
 }
 
@@ -391,13 +393,13 @@ static void put_links(struct seen *w)
 {
 	static const uint64_t idle[] = { 0, 1, 2, 3, 4, 5, 6 };
 
-	chip(w, 0, idle);
-	bus(w, 0, 0, 0, 8, 1, 1);
+	record_add_chip(w, 0, idle);
+	record_add_bus(w, 0, 0, 0, 8, 1, 1);
 }
 
 static void put_cores(struct seen *w)
 {
-	core(part(w, "dispatch_purr"), 0, SHARED, NONE_2, 1000);
+	record_add_core(view_part(w, "dispatch_purr"), 0, SHARED, NONE_2, 1000);
 }
 
 static void memory_that_runs_out_in_a_table_is_remembered(void **state)
@@ -459,12 +461,12 @@ static void requests_that_are_missing_are_told_once_or_end_it(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct buf notes = { 0 }, short_notes = { 0 }, out = { 0 };
-		struct tally_platform_opts o = { .size = sizeof(o), .on = rows[i].on, .note = put, .arg = &notes };
+		struct tally_platform_opts o = { .size = sizeof(o), .on = rows[i].on, .note = buf_take, .arg = &notes };
 		struct tally_stat_opts s = { .size = sizeof(s),
 					     .view = rows[i].view,
 					     .interval_ns = 20000000,
 					     .count = 3,
-					     .to = { .size = sizeof(s.to), .out = put, .arg = &out } };
+					     .to = { .size = sizeof(s.to), .out = buf_take, .arg = &out } };
 		struct tally_platform *p;
 		int rc;
 
@@ -522,13 +524,6 @@ static void views_are_listed_with_what_they_must_have(void **state)
 	buf_free(&w.notes);
 }
 
-static int nothing_is_left(void **state)
-{
-	(void)state;
-	return mem_live() != 0;
-}
-
-#define TEST(name) cmocka_unit_test_teardown(name, nothing_is_left)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

@@ -1,5 +1,6 @@
 /* stat_watch_test.c: what whoever looks at counters is handed. */
 #include "ask/watch.h"
+#include "base/mem_left.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,14 +8,14 @@
 #include <string.h>
 #include <cmocka.h>
 
-static int put(void *arg, const char *p, size_t n)
+static int buf_take(void *arg, const char *p, size_t n)
 {
 	buf_put(arg, p, n);
 	return 0;
 }
 
 /* A line of each figure: FAMILY[LABEL=VALUE,...] UNIT, + of what only grows. */
-static int take(void *arg, const struct watch_figure *f)
+static int figure_take(void *arg, const struct watch_figure *f)
 {
 	struct buf *to = arg;
 
@@ -44,7 +45,7 @@ static int take_some(void *arg, const struct watch_figure *f)
 	return ++r->taken > r->after ? -TALLY_EBUSY : 0;
 }
 
-static struct watch *opened(const char *on, const char *events, const char *view)
+static struct watch *watch_open_or_fail(const char *on, const char *events, const char *view)
 {
 	struct watch *w;
 
@@ -55,16 +56,16 @@ static struct watch *opened(const char *on, const char *events, const char *view
 
 static void counts_are_handed_on_with_whose_they_are(void **state)
 {
-	struct watch *w = opened("power,load=mixed",
-				 "gpci/entitled,partition=3/,gpci/affinity_by_vp,partition=2,vp=1,"
-				 "field=processor/",
-				 NULL);
+	struct watch *w = watch_open_or_fail("power,load=mixed",
+					     "gpci/entitled,partition=3/,gpci/affinity_by_vp,partition=2,vp=1,"
+					     "field=processor/",
+					     NULL);
 	struct buf got = { 0 };
 
 	(void)state;
 	assert_true(watch_is_due(w));
 	assert_true(w->every_ns > 0);
-	assert_int_equal(watch_read(w, take, &got), 0);
+	assert_int_equal(watch_read(w, figure_take, &got), 0);
 	assert_string_equal(got.p, "gpci_entitled_entitled[partition=3] PURR cycles +\n"
 				   "gpci_entitled_capped[partition=3] PURR cycles +\n"
 				   "gpci_entitled_uncapped[partition=3] PURR cycles +\n"
@@ -77,12 +78,12 @@ static void counts_are_handed_on_with_whose_they_are(void **state)
 
 static void figures_of_a_view_have_its_keys_as_labels(void **state)
 {
-	struct watch *w = opened("power,load=donating", NULL, "partitions");
+	struct watch *w = watch_open_or_fail("power,load=donating", NULL, "partitions");
 	struct buf got = { 0 };
 
 	(void)state;
 	assert_false(watch_is_due(w)); /* nothing has passed */
-	assert_int_equal(watch_read(w, take, &got), 0);
+	assert_int_equal(watch_read(w, figure_take, &got), 0);
 	assert_int_equal(strncmp(got.p,
 				 "partition_vps[partition=1]\n"
 				 "partition_ent[partition=1]\n"
@@ -97,12 +98,12 @@ static void figures_of_a_view_have_its_keys_as_labels(void **state)
 
 static void mmu_statistics_are_told_by_strand_context_and_size(void **state)
 {
-	struct watch *w = opened("niagara,load=chase", "mmustat/dmmu,cpu=3/", NULL);
+	struct watch *w = watch_open_or_fail("niagara,load=chase", "mmustat/dmmu,cpu=3/", NULL);
 	struct buf got = { 0 };
 	uint32_t lines = 0;
 
 	(void)state;
-	assert_int_equal(watch_read(w, take, &got), 0);
+	assert_int_equal(watch_read(w, figure_take, &got), 0);
 	for (const char *at = got.p; (at = strchr(at, '\n')); at++)
 		lines++;
 	assert_int_equal(lines, 2 * 8); /* both sides; what is not counted is none */
@@ -115,7 +116,7 @@ static void mmu_statistics_are_told_by_strand_context_and_size(void **state)
 
 static void a_model_goes_on_with_the_clock_and_no_faster(void **state)
 {
-	struct watch *w = opened("batoka,load=compute", "vfalls/zam0_gpd,event=clock_cycles/", NULL);
+	struct watch *w = watch_open_or_fail("batoka,load=compute", "vfalls/zam0_gpd,event=clock_cycles/", NULL);
 	uint64_t cycles = 0, later = 0;
 	double seconds;
 
@@ -143,7 +144,7 @@ static void a_reading_ends_where_it_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct watch *w = opened(rows[i].on, rows[i].events, rows[i].view);
+		struct watch *w = watch_open_or_fail(rows[i].on, rows[i].events, rows[i].view);
 		struct refusing r = { .after = 3 };
 
 		assert_int_equal(watch_read(w, take_some, &r), -TALLY_EBUSY);
@@ -176,9 +177,11 @@ static void what_can_not_be_watched_has_words(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct buf notes = { 0 };
-		const struct watch_opts o = {
-			.on = rows[i].on, .events = rows[i].events, .view = rows[i].view, .note = put, .arg = &notes
-		};
+		const struct watch_opts o = { .on = rows[i].on,
+					      .events = rows[i].events,
+					      .view = rows[i].view,
+					      .note = buf_take,
+					      .arg = &notes };
 		struct watch *w;
 
 		if (watch_open(&w, &o) != rows[i].rc || !strstr(watch_error(w), rows[i].words))
@@ -210,7 +213,7 @@ static void memory_that_runs_out_is_an_error(void **state)
 			rc = watch_open(&w, &o);
 			assert_true(w || rc == -TALLY_ENOMEM);
 			if (rc >= 0)
-				rc = watch_read(w, take, &got);
+				rc = watch_read(w, figure_take, &got);
 			failed = mem_failed();
 			mem_fail_at(0);
 			if (failed && rc != -TALLY_ENOMEM && !got.failed)
@@ -223,13 +226,6 @@ static void memory_that_runs_out_is_an_error(void **state)
 		}
 }
 
-static int nothing_is_left(void **state)
-{
-	(void)state;
-	return mem_live() != 0;
-}
-
-#define TEST(name) cmocka_unit_test_teardown(name, nothing_is_left)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/mem_left.h"
 #include "base/range.h"
 #include "attach/unicorn.h"
 #include "attach/unicorn_int.h"
@@ -470,13 +471,6 @@ static void a_loop_without_end_is_stopped(void **state)
 	emu_close(u);
 }
 
-static int nothing_is_left(void **state)
-{
-	(void)state;
-	return mem_live() != 0;
-}
-
-#define TEST(name) cmocka_unit_test_teardown(name, nothing_is_left)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

@@ -7,6 +7,7 @@
 #include <tally/hv.h>
 
 #include "base/base.h"
+#include "base/mem_left.h"
 #include "hv/papr.h"
 #include "hv/sun4v.h"
 
@@ -442,13 +443,6 @@ static void memory_runs_out_at_every_point(void **state)
 	mem_fail_at(0);
 }
 
-static int nothing_is_left(void **state)
-{
-	(void)state;
-	return mem_live() != 0;
-}
-
-#define TEST(name) cmocka_unit_test_teardown(name, nothing_is_left)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
