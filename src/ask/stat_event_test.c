@@ -1,8 +1,4 @@
 /* stat_event_test.c: what selectors count on the models, and what they say where they can't. */
-#include "base/mem_left.h"
-#include "base/range.h"
-#include "ask/stat_int.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +6,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "ask/stat_int.h"
+#include "base/mem_left.h"
 #include "base/range.h"
 
 #define INTERVAL_NS 1000000u

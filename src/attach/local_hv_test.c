@@ -6,6 +6,7 @@
 
 #include "attach/local_hv.h"
 #include "attach/local_test_int.h"
+#include "base/mem_left.h"
 
 #define BASE UINT64_C(0x80000000)
 enum { FAST = HV_FAST_TRAP, CORE = HV_CORE_TRAP };
@@ -57,12 +58,6 @@ static void close_fixture(struct fixture *f)
 	niagara_close(f->hv.niagara);
 	papr_close(f->hv.papr);
 	power_close(f->hv.power);
-}
-
-static int nothing_is_left(void **state)
-{
-	(void)state;
-	return mem_live() != 0;
 }
 
 /* ---- a conversation without a socket --------------------------------------------------------------------- */
@@ -745,7 +740,6 @@ static void kunpeng_has_no_hypervisor(void **state)
 	scratch_gone(path);
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, nothing_is_left)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

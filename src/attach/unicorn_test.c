@@ -10,7 +10,6 @@
 #include "base/range.h"
 #include "attach/unicorn.h"
 #include "attach/unicorn_int.h"
-#include "base/range.h"
 
 #if __has_include(<unicorn/unicorn.h>)
 #include <unicorn/unicorn.h>

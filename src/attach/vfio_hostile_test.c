@@ -6,7 +6,6 @@
 
 #include "base/range.h"
 #include "attach/vfio_test_int.h"
-#include "base/range.h"
 
 /* ---- hostile clients ------------------------------------------------------------------------------------ */
 static void a_size_that_no_message_has_ends_the_connection(void **state)
