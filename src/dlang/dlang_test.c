@@ -20,7 +20,7 @@ static void assert_fails(const char *name, const char *text, const char *words)
 	struct world w;
 	world_init(&w);
 	w.env.errtags = false;
-	assert_int_equal(compile(&w, name, text, strlen(text)), -TALLY_ESYNTAX);
+	assert_int_equal(world_compile(&w, name, text, strlen(text)), -TALLY_ESYNTAX);
 	assert_string_equal(w.e.text, words);
 	world_fini(&w);
 	assert_int_equal(mem_live(), 0);
@@ -139,7 +139,7 @@ static bool run_golden(const char *name)
 	w.env.defaultargs = with != NULL && strstr(with, "defaultargs") != NULL;
 	w.env.ktypes = with != NULL && strncmp(with, "kernel", 6) == 0 ? &fake_kernel : NULL;
 	w.env.dlibrary = with != NULL && strncmp(with, "library", 7) == 0 ? world_library : NULL;
-	int rc = compile(&w, name, text, n);
+	int rc = world_compile(&w, name, text, n);
 	bool fails = strncmp(name, "err.", 4) == 0;
 	bool good = fails ? rc == -TALLY_ESYNTAX && check_error(&w, name, text) && check_why(&w, text) :
 			    rc == 0 && check_types(&w, text);
@@ -260,7 +260,7 @@ static void nothing_is_added_to_words_that_stand_alone(void **state)
 		w.env.errtags = false;
 		w.env.no_advice = true;
 		snprintf(want, sizeof(want), "failed to compile script x.d: %s", rows[i].words);
-		assert_int_equal(compile(&w, "x.d", rows[i].text, strlen(rows[i].text)), -TALLY_ESYNTAX);
+		assert_int_equal(world_compile(&w, "x.d", rows[i].text, strlen(rows[i].text)), -TALLY_ESYNTAX);
 		assert_string_equal(w.e.text, want);
 		world_fini(&w);
 	}
@@ -272,7 +272,7 @@ static void tags_stand_before_the_place(void **state)
 	const char *text = "BEGIN { trace(x); }";
 	(void)state;
 	world_init(&w);
-	assert_int_equal(compile(&w, NULL, text, strlen(text)), -TALLY_ESYNTAX);
+	assert_int_equal(world_compile(&w, NULL, text, strlen(text)), -TALLY_ESYNTAX);
 	assert_string_equal(w.e.text, "invalid probe specifier BEGIN { trace(x); }: "
 				      "[D_IDENT_UNDEF] in action list: failed to "
 				      "resolve x: Unknown variable name");
@@ -288,7 +288,7 @@ static void a_long_text_leaves_room_for_the_reason(void **state)
 	for (unsigned i = 0; i < 1000; i++)
 		buf_puts(&b, "BEGIN { trace(1); } ");
 	buf_puts(&b, "BEGIN { trace(nosuch); }");
-	assert_int_equal(compile(&w, NULL, b.p, b.n), -TALLY_ESYNTAX);
+	assert_int_equal(world_compile(&w, NULL, b.p, b.n), -TALLY_ESYNTAX);
 	assert_non_null(strstr(w.e.text, "...: [D_IDENT_UNDEF] in action list: failed to resolve "
 					 "nosuch: Unknown variable name"));
 	world_fini(&w);
@@ -311,11 +311,11 @@ static void the_reason_of_a_provider_is_handed_on(void **state)
 	const char *text = "cpc:::cpu-clock-all-100 { }";
 	(void)state;
 	world_init(&w);
-	assert_int_equal(compile(&w, "f.d", text, strlen(text)), -TALLY_ESYNTAX);
+	assert_int_equal(world_compile(&w, "f.d", text, strlen(text)), -TALLY_ESYNTAX);
 	assert_string_equal(w.why.text, "cpc: no event \"cpu-clock-all-100\"");
 	world_fini(&w);
 	world_init(&w);
-	assert_int_equal(compile(&w, "f.d", "nosuch { }", 10), -TALLY_ESYNTAX);
+	assert_int_equal(world_compile(&w, "f.d", "nosuch { }", 10), -TALLY_ESYNTAX);
 	assert_string_equal(w.why.text, "");
 	world_fini(&w);
 }
@@ -384,7 +384,7 @@ static void sizes_are_read_before_types(void **state)
 	(void)state;
 	world_init(&w);
 	w.env.sizes = sizes;
-	assert_int_equal(compile(&w, NULL, text, strlen(text)), 0);
+	assert_int_equal(world_compile(&w, NULL, text, strlen(text)), 0);
 	assert_non_null(strstr(w.dump.p, "(var s:string32)"));
 	assert_non_null(strstr(w.dump.p, "ustack7"));
 	world_fini(&w);
@@ -398,7 +398,7 @@ static void parse_only_asks_for_no_probe(void **state)
 	world_init(&w);
 	w.env.parse_only = true;
 	w.env.dump = "parse";
-	assert_int_equal(compile(&w, NULL, text, strlen(text)), 0);
+	assert_int_equal(world_compile(&w, NULL, text, strlen(text)), 0);
 	assert_string_equal(w.dump.p, "clause line 1\n  probe nosuch:::probe\n  1: (call foo)\n");
 	world_fini(&w);
 }
@@ -414,7 +414,7 @@ static void intermediate_code_shows_which_registers_it_reads(void **state)
 	(void)state;
 	world_init(&w);
 	w.env.dump = "lower";
-	assert_int_equal(compile(&w, NULL, text, strlen(text)), 0);
+	assert_int_equal(world_compile(&w, NULL, text, strlen(text)), 0);
 	p = strstr(w.dump.p, "  BUILTIN ");
 	assert_non_null(p);
 	assert_int_equal(sscanf(p, " BUILTIN r%u #%*u 1 BUILTIN r%u #%*u 1 ADD r%u r%u r%u 1 OSTORE o1+0 r%u size 8",
@@ -438,7 +438,7 @@ static void network_order_is_of_2_4_or_8_bytes(void **state)
 
 	(void)state;
 	world_init(&w);
-	assert_int_equal(compile(&w, NULL, text, strlen(text)), 0);
+	assert_int_equal(world_compile(&w, NULL, text, strlen(text)), 0);
 	for (uint32_t k = 0; k < w.p->clause[0].nins; k++)
 		if (w.p->clause[0].ins[k].op == IR_HTON) {
 			assert_true(n < COUNT(sizes));
@@ -455,7 +455,7 @@ static void descriptions_are_kept_as_written(void **state)
 	const char *text = "BEGIN,\n END /pid/ { trace(1); } tick-1s";
 	(void)state;
 	world_init(&w);
-	assert_int_equal(compile(&w, NULL, text, strlen(text)), 0);
+	assert_int_equal(world_compile(&w, NULL, text, strlen(text)), 0);
 	assert_string_equal(w.p->clause[0].desc, "BEGIN,\n END ");
 	assert_int_equal(w.p->clause[0].nprobes, 2);
 	assert_int_equal(w.p->clause[0].probes[1], 2);
@@ -465,7 +465,7 @@ static void descriptions_are_kept_as_written(void **state)
 	world_fini(&w);
 }
 
-/* That every use lies behind the one question is proved by the pass check, which compile() ends with. */
+/* That every use lies behind the one question is proved by the pass check, which world_compile() ends with. */
 static void a_clause_asks_once_whose_thread_local_variables_it_has(void **state)
 {
 	static const struct {
@@ -489,7 +489,7 @@ static void a_clause_asks_once_whose_thread_local_variables_it_has(void **state)
 		uint32_t asked = 0, at = 0, jump = UINT32_MAX;
 
 		world_init(&w);
-		assert_int_equal(compile(&w, NULL, clauses[i].text, strlen(clauses[i].text)), 0);
+		assert_int_equal(world_compile(&w, NULL, clauses[i].text, strlen(clauses[i].text)), 0);
 		for (uint32_t k = 0; k < w.p->clause[0].nins; k++) {
 			const struct ir_ins *in = &w.p->clause[0].ins[k];
 
@@ -527,7 +527,7 @@ static void a_clause_reads_the_clock_once_unless_it_chills(void **state)
 		uint32_t reads = 0;
 
 		world_init(&w);
-		assert_int_equal(compile(&w, NULL, clauses[i].text, strlen(clauses[i].text)), 0);
+		assert_int_equal(world_compile(&w, NULL, clauses[i].text, strlen(clauses[i].text)), 0);
 		for (uint32_t k = 0; k < w.p->clause[0].nins; k++)
 			reads += w.p->clause[0].ins[k].op == IR_BUILTIN && w.p->clause[0].ins[k].x == BI_TIMESTAMP;
 		assert_int_equal(reads, clauses[i].reads);
@@ -548,7 +548,7 @@ static int repeated(const char *head, const char *unit, unsigned n, const char *
 	for (unsigned i = 0; i < n; i++)
 		buf_puts(&b, unit);
 	buf_puts(&b, tail);
-	int rc = compile(&w, "hostile.d", b.p, b.n);
+	int rc = world_compile(&w, "hostile.d", b.p, b.n);
 	world_fini(&w);
 	buf_free(&b);
 	return rc;
@@ -608,7 +608,7 @@ static int below_anonymous(unsigned n, const char *use)
 	for (unsigned i = 0; i < n; i++)
 		buf_puts(&b, "}; ");
 	buf_printf(&b, "};\n%s\n", use);
-	rc = compile(&w, "deep.d", b.p, b.n);
+	rc = world_compile(&w, "deep.d", b.p, b.n);
 	world_fini(&w);
 	buf_free(&b);
 	return rc;
@@ -654,7 +654,7 @@ static void what_follows_a_nul_is_not_dropped_in_silence(void **state)
 	static const char text[] = "BEGIN { }\n\0 nosuch {";
 	(void)state;
 	world_init(&w);
-	assert_int_equal(compile(&w, "nul.d", text, sizeof(text) - 1), -TALLY_ESYNTAX);
+	assert_int_equal(world_compile(&w, "nul.d", text, sizeof(text) - 1), -TALLY_ESYNTAX);
 	assert_string_equal(w.e.text, "failed to compile script nul.d: [D_SYNTAX] line 2: syntax error near \"\\x00\"");
 	world_fini(&w);
 }
@@ -669,7 +669,7 @@ static const char *bare(const char *text)
 	world_init(&w);
 	w.env.bare_args = true;
 	w.env.errtags = false;
-	int rc = compile(&w, "bare.d", src, strlen(src));
+	int rc = world_compile(&w, "bare.d", src, strlen(src));
 	snprintf(words, sizeof(words), "%s", rc < 0 ? w.e.text : "");
 	world_fini(&w);
 	return words;
@@ -720,7 +720,7 @@ static void fail_each_allocation(const char *text, int verdict)
 		world_init(&w);
 		w.env.dump = NULL;
 		mem_fail_at(n);
-		int rc = compile(&w, "all.d", text, strlen(text));
+		int rc = world_compile(&w, "all.d", text, strlen(text));
 		bool failed = mem_failed();
 		world_fini(&w);
 		mem_fail_at(0);
@@ -747,7 +747,7 @@ static void key_has(const char *text, uint32_t bytes)
 	world_init(&w);
 	w.env.text_bytes = text_bytes;
 	w.env.strsize = 256;
-	if (compile(&w, NULL, text, strlen(text)) < 0)
+	if (world_compile(&w, NULL, text, strlen(text)) < 0)
 		fail_msg("%s: %s", text, w.e.text);
 	if (w.p->agg[0].key_size != bytes)
 		fail_msg("%s: %u bytes", text, w.p->agg[0].key_size);

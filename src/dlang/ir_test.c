@@ -71,7 +71,7 @@ static void intermediate_code_that_names_what_is_not_there_is_refused(void **sta
 
 	(void)state;
 	world_init(&w);
-	assert_int_equal(compile(&w, "kinds.d", of_each_kind, strlen(of_each_kind)), 0);
+	assert_int_equal(world_compile(&w, "kinds.d", of_each_kind, strlen(of_each_kind)), 0);
 	assert_int_equal(ir_check(w.p, &w.e), 0);
 	for (size_t r = 0; r < COUNT(row); r++) {
 		uint32_t tried = 0;

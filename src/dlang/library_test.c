@@ -28,7 +28,7 @@ static void a_library_of_the_user_is_read_unused(void **state)
 		w.env.dlibrary = two_libraries;
 		w.env.own_libraries = i & 1;
 		w.option[0] = i & 2 ? 'u' : '\0';
-		rc = compile(&w, NULL, text, strlen(text));
+		rc = world_compile(&w, NULL, text, strlen(text));
 		assert_int_equal(rc, i == 3 ? -TALLY_ESYNTAX : 0);
 		if (i == 3)
 			assert_non_null(strstr(w.e.text, "\"bad.d\", line 1: syntax error"));
@@ -65,7 +65,7 @@ static void the_last_word_of_a_library_is_one_of_it(void **state)
 
 		world_init(&w);
 		w.env.dlibrary = library_that_ends_with_a_word;
-		assert_int_equal(compile(&w, NULL, row[i].text, strlen(row[i].text)), -TALLY_ESYNTAX);
+		assert_int_equal(world_compile(&w, NULL, row[i].text, strlen(row[i].text)), -TALLY_ESYNTAX);
 		assert_int_equal(strstr(w.e.text, "\"ends.d\"") != NULL, row[i].is_read);
 		world_fini(&w);
 	}

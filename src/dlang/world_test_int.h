@@ -145,7 +145,7 @@ static inline void world_init(struct world *w)
 	w->env.dump_to = &w->dump;
 }
 
-static inline int compile(struct world *w, const char *name, const char *text, size_t n)
+static inline int world_compile(struct world *w, const char *name, const char *text, size_t n)
 {
 	int rc = d_open(&w->u, &w->env);
 	if (rc >= 0)

@@ -87,7 +87,7 @@ static inline const char *text_of(const struct buf *b)
 }
 
 /* Runs quietly and compares all that came out. */
-static inline void expect(const char *script, const char *out)
+static inline void script_expect(const char *script, const char *out)
 {
 	const struct ask a = { .script = script, .options = { "quiet" } };
 	struct result r;

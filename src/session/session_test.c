@@ -28,9 +28,9 @@ static void records_have_a_heading_and_a_prefix(void **state)
 static void quiet_prints_what_is_asked_for(void **state)
 {
 	(void)state;
-	expect("BEGIN { trace(42); trace(\"hi\"); printf(\" %d-%s\\n\", 7, \"x\"); }", "42hi 7-x\n\n");
-	expect("BEGIN { printf(\"%5d|%-5d|%x\\n\", 3, 4, 255); exit(0); }", "    3|4    |ff\n\n");
-	expect("BEGIN { exit(0); } END { printf(\"end\\n\"); }", "end\n\n");
+	script_expect("BEGIN { trace(42); trace(\"hi\"); printf(\" %d-%s\\n\", 7, \"x\"); }", "42hi 7-x\n\n");
+	script_expect("BEGIN { printf(\"%5d|%-5d|%x\\n\", 3, 4, 255); exit(0); }", "    3|4    |ff\n\n");
+	script_expect("BEGIN { exit(0); } END { printf(\"end\\n\"); }", "end\n\n");
 }
 
 static void default_action_prints_the_prefix(void **state)
@@ -66,12 +66,12 @@ static void a_clause_runs_once_for_each_of_its_descriptions_that_has_the_probe(v
 	ask_keep(&a, &r, NULL);
 	assert_string_equal(text_of(&r.notes), "script './x.d' matched 4 probes\n");
 	drop(&r);
-	expect("BEGIN, BEGIN { n++; } END { printf(\"%d\\n\", n); } BEGIN { exit(0); }", "2\n\n");
-	expect("BEGIN, END, BEGIN, dtrace:::B* /++p != 2/ { n++; } END { printf(\"%d %d\\n\", p, n); }"
-	       "BEGIN { exit(0); }",
-	       "4 3\n\n");
-	expect("BEGIN, BEGIN { @[probename] = count(); } BEGIN { exit(0); }",
-	       "\n  BEGIN                                                             2\n");
+	script_expect("BEGIN, BEGIN { n++; } END { printf(\"%d\\n\", n); } BEGIN { exit(0); }", "2\n\n");
+	script_expect("BEGIN, END, BEGIN, dtrace:::B* /++p != 2/ { n++; } END { printf(\"%d %d\\n\", p, n); }"
+		      "BEGIN { exit(0); }",
+		      "4 3\n\n");
+	script_expect("BEGIN, BEGIN { @[probename] = count(); } BEGIN { exit(0); }",
+		      "\n  BEGIN                                                             2\n");
 }
 
 static void faults_are_reported_and_end_the_clause(void **state)
@@ -123,159 +123,164 @@ static void the_status_of_exit_stays(void **state)
 static void aggregations_are_printed_at_exit(void **state)
 {
 	(void)state;
-	expect("BEGIN { @ = count(); @ = count(); }", "\n                2\n");
-	expect("BEGIN { @ = sum(5); @ = sum(-7); }", "\n               -2\n");
-	expect("BEGIN { @ = avg(1); @ = avg(2); @ = avg(6); }", "\n                3\n");
-	expect("BEGIN { @ = min(4); @ = min(-3); @ = min(9); }", "\n               -3\n");
-	expect("BEGIN { @ = max(-4); @ = max(-3); @ = max(-9); }", "\n               -3\n");
-	expect("BEGIN { @ = stddev(2); @ = stddev(4); @ = stddev(4); @ = stddev(4); @ = stddev(5);"
-	       "@ = stddev(5); @ = stddev(7); @ = stddev(9); }",
-	       "\n                2\n");
+	script_expect("BEGIN { @ = count(); @ = count(); }", "\n                2\n");
+	script_expect("BEGIN { @ = sum(5); @ = sum(-7); }", "\n               -2\n");
+	script_expect("BEGIN { @ = avg(1); @ = avg(2); @ = avg(6); }", "\n                3\n");
+	script_expect("BEGIN { @ = min(4); @ = min(-3); @ = min(9); }", "\n               -3\n");
+	script_expect("BEGIN { @ = max(-4); @ = max(-3); @ = max(-9); }", "\n               -3\n");
+	script_expect("BEGIN { @ = stddev(2); @ = stddev(4); @ = stddev(4); @ = stddev(4); @ = stddev(5);"
+		      "@ = stddev(5); @ = stddev(7); @ = stddev(9); }",
+		      "\n                2\n");
 }
 
 static void rows_are_sorted_by_value_and_then_by_key(void **state)
 {
 	(void)state;
-	expect("BEGIN { @[\"b\", 2] = sum(1); @[\"a\", 2] = sum(1); @[\"c\", 1] = sum(0); }",
-	       "\n"
-	       "  c                                                         1                0\n"
-	       "  a                                                         2                1\n"
-	       "  b                                                         2                1\n");
-	expect("BEGIN { @[1] = sum(9); @[2] = sum(7); @[3] = sum(8); @[4] = sum(7); printa(\"%d \", @); }",
-	       "2 4 3 1 \n");
+	script_expect("BEGIN { @[\"b\", 2] = sum(1); @[\"a\", 2] = sum(1); @[\"c\", 1] = sum(0); }",
+		      "\n"
+		      "  c                                                         1                0\n"
+		      "  a                                                         2                1\n"
+		      "  b                                                         2                1\n");
+	script_expect("BEGIN { @[1] = sum(9); @[2] = sum(7); @[3] = sum(8); @[4] = sum(7); printa(\"%d \", @); }",
+		      "2 4 3 1 \n");
 }
 
 static void a_reverse_order_turns_the_aggregations_round_too(void **state)
 {
 	(void)state;
-	expect("#pragma D option aggsortrev\nBEGIN { @a[1] = sum(1); @a[2] = sum(2); @b = sum(3); }",
-	       "\n"
-	       "                3\n"
-	       "        2                2\n"
-	       "        1                1\n");
+	script_expect("#pragma D option aggsortrev\nBEGIN { @a[1] = sum(1); @a[2] = sum(2); @b = sum(3); }",
+		      "\n"
+		      "                3\n"
+		      "        2                2\n"
+		      "        1                1\n");
 }
 
 static void a_constant_that_is_shifted_out_of_int_keeps_its_bits(void **state)
 {
 	(void)state;
-	expect("BEGIN { printf(\"%x %d %d %d %x\", (1 << 63) - 1, 1 << 40, sizeof(1 << 31), sizeof(1 << 30), 1U << 32); }",
-	       "7fffffffffffffff 1099511627776 8 4 100000000\n");
+	script_expect(
+		"BEGIN { printf(\"%x %d %d %d %x\", (1 << 63) - 1, 1 << 40, sizeof(1 << 31), sizeof(1 << 30), 1U << 32); }",
+		"7fffffffffffffff 1099511627776 8 4 100000000\n");
 }
 
 static void quantize_prints_its_distribution(void **state)
 {
 	(void)state;
-	expect("BEGIN { @ = quantize(1); @ = quantize(3); @ = quantize(3); }",
-	       "\n\n"
-	       "           value  ------------- Distribution ------------- count    \n"
-	       "               0 |                                         0        \n"
-	       "               1 |@@@@@@@@@@@@@                            1        \n"
-	       "               2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@              2        \n"
-	       "               4 |                                         0        \n\n");
+	script_expect("BEGIN { @ = quantize(1); @ = quantize(3); @ = quantize(3); }",
+		      "\n\n"
+		      "           value  ------------- Distribution ------------- count    \n"
+		      "               0 |                                         0        \n"
+		      "               1 |@@@@@@@@@@@@@                            1        \n"
+		      "               2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@              2        \n"
+		      "               4 |                                         0        \n\n");
 }
 
 static void lquantize_prints_its_distribution(void **state)
 {
 	(void)state;
-	expect("BEGIN { @ = lquantize(5, 0, 10, 5); @ = lquantize(-1, 0, 10, 5); @ = lquantize(10, 0, 10, 5); }",
-	       "\n\n"
-	       "           value  ------------- Distribution ------------- count    \n"
-	       "             < 0 |@@@@@@@@@@@@@                            1        \n"
-	       "               0 |                                         0        \n"
-	       "               5 |@@@@@@@@@@@@@                            1        \n"
-	       "           >= 10 |@@@@@@@@@@@@@                            1        \n\n");
+	script_expect("BEGIN { @ = lquantize(5, 0, 10, 5); @ = lquantize(-1, 0, 10, 5); @ = lquantize(10, 0, 10, 5); }",
+		      "\n\n"
+		      "           value  ------------- Distribution ------------- count    \n"
+		      "             < 0 |@@@@@@@@@@@@@                            1        \n"
+		      "               0 |                                         0        \n"
+		      "               5 |@@@@@@@@@@@@@                            1        \n"
+		      "           >= 10 |@@@@@@@@@@@@@                            1        \n\n");
 }
 
 static void printa_shows_and_clear_keeps_the_keys(void **state)
 {
 	(void)state;
-	expect("BEGIN { @[\"k\"] = sum(3); printa(\"%s=%@d\\n\", @); clear(@); printa(\"%s=%@d\\n\", @); }",
-	       "k=3\nk=0\n\n");
-	expect("BEGIN { @a[1] = sum(3); printa(@a); }", "\n        1                3\n\n");
-	expect("BEGIN { @a[1] = sum(3); @b[1] = max(4); printa(\"%d %@d %@d\\n\", @a, @b); }", "1 3 4\n\n");
+	script_expect("BEGIN { @[\"k\"] = sum(3); printa(\"%s=%@d\\n\", @); clear(@); printa(\"%s=%@d\\n\", @); }",
+		      "k=3\nk=0\n\n");
+	script_expect("BEGIN { @a[1] = sum(3); printa(@a); }", "\n        1                3\n\n");
+	script_expect("BEGIN { @a[1] = sum(3); @b[1] = max(4); printa(\"%d %@d %@d\\n\", @a, @b); }", "1 3 4\n\n");
 }
 
 static void a_printed_aggregation_is_not_printed_again(void **state)
 {
 	(void)state;
-	expect("BEGIN { @a = sum(1); @b = sum(2); printa(\"%@d\\n\", @a); }", "1\n\n                2\n");
+	script_expect("BEGIN { @a = sum(1); @b = sum(2); printa(\"%@d\\n\", @a); }", "1\n\n                2\n");
 }
 
 static void several_aggregations_follow_one_empty_line(void **state)
 {
 	(void)state;
-	expect("BEGIN { @a = sum(1); @b = sum(2); }", "\n                1\n                2\n");
-	expect("BEGIN { @ = sum(0); }", "\n                0\n");
+	script_expect("BEGIN { @a = sum(1); @b = sum(2); }", "\n                1\n                2\n");
+	script_expect("BEGIN { @ = sum(0); }", "\n                0\n");
 }
 
 static void trunc_keeps_the_highest_or_the_lowest(void **state)
 {
 #define FILL "BEGIN { @[1] = sum(10); @[2] = sum(20); @[3] = sum(30); "
 	(void)state;
-	expect(FILL "trunc(@, 2); }", "\n        2               20\n        3               30\n");
-	expect(FILL "trunc(@, -1); }", "\n        1               10\n");
-	expect(FILL "trunc(@); }", "\n");
-	expect(FILL "trunc(@, 9); }",
-	       "\n        1               10\n        2               20\n        3               30\n");
-	expect("BEGIN { @ = sum(10); trunc(@); printa(\"%@d\\n\", @); }", "\n");
+	script_expect(FILL "trunc(@, 2); }", "\n        2               20\n        3               30\n");
+	script_expect(FILL "trunc(@, -1); }", "\n        1               10\n");
+	script_expect(FILL "trunc(@); }", "\n");
+	script_expect(FILL "trunc(@, 9); }",
+		      "\n        1               10\n        2               20\n        3               30\n");
+	script_expect("BEGIN { @ = sum(10); trunc(@); printa(\"%@d\\n\", @); }", "\n");
 #undef FILL
 }
 
 static void normalize_divides_what_is_shown(void **state)
 {
 	(void)state;
-	expect("BEGIN { @ = sum(100); normalize(@, 10); printa(\"%@d \", @); denormalize(@); printa(\"%@d\\n\", @); }",
-	       "10 100\n\n");
+	script_expect(
+		"BEGIN { @ = sum(100); normalize(@, 10); printa(\"%@d \", @); denormalize(@); printa(\"%@d\\n\", @); }",
+		"10 100\n\n");
 }
 
 static void bool_holds_one_for_any_value_but_zero(void **state)
 {
 	(void)state;
-	expect("bool b; BEGIN { b = 256; printf(\"%d %d %d\\n\", b, (bool)-1, (bool)(b - 1)); exit(0); }", "1 1 0\n\n");
-	expect("bool b; BEGIN { b--; printf(\"%d\", b); b++; b++; printf(\"%d\", b); exit(0); }", "11\n");
+	script_expect("bool b; BEGIN { b = 256; printf(\"%d %d %d\\n\", b, (bool)-1, (bool)(b - 1)); exit(0); }",
+		      "1 1 0\n\n");
+	script_expect("bool b; BEGIN { b--; printf(\"%d\", b); b++; b++; printf(\"%d\", b); exit(0); }", "11\n");
 }
 
 static void an_unsigned_bit_field_is_an_int_in_arithmetic(void **state)
 {
 	(void)state;
-	expect("struct s { unsigned b:11; } s; BEGIN { s.b = 2047; trace(s.b - 2048 < 0); exit(0); }", "1\n");
+	script_expect("struct s { unsigned b:11; } s; BEGIN { s.b = 2047; trace(s.b - 2048 < 0); exit(0); }", "1\n");
 }
 
 static void an_assignment_to_a_bit_field_has_the_value_of_the_field(void **state)
 {
 	(void)state;
-	expect("struct s { unsigned b:11; } s; BEGIN { trace(s.b = 5000); exit(0); }", "904\n");
+	script_expect("struct s { unsigned b:11; } s; BEGIN { trace(s.b = 5000); exit(0); }", "904\n");
 }
 
 static void index_finds_the_empty_string_no_later_than_the_end(void **state)
 {
 	(void)state;
-	expect("BEGIN { printf(\"%d %d %d\", index(\"b\", \"\", 255), index(\"\", \"\", 1), index(\"b\", \"b\", 255)); exit(0); }",
-	       "1 0 -1\n");
+	script_expect(
+		"BEGIN { printf(\"%d %d %d\", index(\"b\", \"\", 255), index(\"\", \"\", 1), index(\"b\", \"b\", 255)); exit(0); }",
+		"1 0 -1\n");
 }
 
 static void substr_from_before_the_beginning_with_a_negative_length_is_empty(void **state)
 {
 	(void)state;
-	expect("BEGIN { printf(\"[%s]\", substr(\"abc\", -10, -1)); exit(0); }", "[]\n");
+	script_expect("BEGIN { printf(\"[%s]\", substr(\"abc\", -10, -1)); exit(0); }", "[]\n");
 }
 
 /* Also below an empty one, and as high as another one. */
 static void null_is_below_all_strings(void **state)
 {
 	(void)state;
-	expect("BEGIN { a = strchr(\"abc\", 'z'); b = strchr(\"abc\", 'b'); e = strchr(\"abc\", 'y');"
-	       "printf(\"%d%d%d%d \", a < b, a > b, b < a, b > a); printf(\"%d%d%d%d \", a <= b, a >= b, b <= a, b >= a);"
-	       "printf(\"%d%d%d%d \", a < \"\", a > \"\", \"\" < a, \"\" > a);"
-	       "printf(\"%d%d%d%d \", a < e, a > e, a <= e, a >= e); printf(\"%d%d%d%d\", b < b, b <= b, b < \"bd\", b > \"bb\"); }",
-	       "1001 1001 1001 0011 0111\n");
+	script_expect(
+		"BEGIN { a = strchr(\"abc\", 'z'); b = strchr(\"abc\", 'b'); e = strchr(\"abc\", 'y');"
+		"printf(\"%d%d%d%d \", a < b, a > b, b < a, b > a); printf(\"%d%d%d%d \", a <= b, a >= b, b <= a, b >= a);"
+		"printf(\"%d%d%d%d \", a < \"\", a > \"\", \"\" < a, \"\" > a);"
+		"printf(\"%d%d%d%d \", a < e, a > e, a <= e, a >= e); printf(\"%d%d%d%d\", b < b, b <= b, b < \"bd\", b > \"bb\"); }",
+		"1001 1001 1001 0011 0111\n");
 }
 
 static void ticks_come_in_virtual_time(void **state)
 {
 	(void)state;
-	expect("tick-1s { @ = count(); } tick-3s { exit(0); }", "\n                3\n");
-	expect("tick-1s { i++; } tick-2500ms { printf(\"%d\\n\", i); exit(0); }", "2\n\n");
+	script_expect("tick-1s { @ = count(); } tick-3s { exit(0); }", "\n                3\n");
+	script_expect("tick-1s { i++; } tick-2500ms { printf(\"%d\\n\", i); exit(0); }", "2\n\n");
 }
 
 /* The sums that rounds of printa and clear print are the total, whatever the rounds. */
@@ -704,7 +709,7 @@ static void a_module_is_called_by_its_name_alone(void **state)
 	snprintf(script, sizeof(script), "BEGIN { printf(\"%%A|%%A\", umod(%#llx), umod(0x10)); }",
 		 (unsigned long long)(uintptr_t)&a_module_is_called_by_its_name_alone);
 	snprintf(want, sizeof(want), "%s|0x10\n", strrchr(path, '/') + 1);
-	expect(script, want);
+	script_expect(script, want);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------- */
