@@ -15,14 +15,9 @@
 #include <cmocka.h>
 
 #include "ask/ask_int.h"
+#include "ask/output_test_int.h"
 #include "hv/sun4v_invariant.h"
 #include "ptt/watch.h"
-
-static int put(void *arg, const char *p, size_t n)
-{
-	buf_put(arg, p, n);
-	return 0;
-}
 
 /* ---- a platform, and a check of it ----------------------------------------------------------------------------- */
 
@@ -54,11 +49,8 @@ struct on {
 
 static void on_open(struct on *o, const char *on)
 {
-	struct tally_platform_opts opts = { .size = sizeof(opts), .on = on, .note = put, .arg = &o->notes };
-
 	*o = (struct on){ .p = NULL };
-	if (tally_platform_open(&o->p, &opts) < 0)
-		fail_msg("%s: %s", on, tally_platform_error(o->p));
+	o->p = platform_open_noted(on, &o->notes);
 }
 
 static void on_close(struct on *o)
@@ -77,7 +69,7 @@ static int check(struct on *o, const char *what, uint64_t ns)
 		.size = sizeof(opts),
 		.what = what,
 		.interval_ns = ns,
-		.to = { .size = sizeof(opts.to), .out = put, .arg = &o->out, .format = TALLY_FORMAT_JSON },
+		.to = { .size = sizeof(opts.to), .out = buf_take, .arg = &o->out, .format = TALLY_FORMAT_JSON },
 	};
 
 	buf_clear(&o->out);

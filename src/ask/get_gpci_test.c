@@ -2,6 +2,7 @@
  * get_gpci_test.c: list, get, stat and check of `--on local` on Linux for POWER: the files of the genuine driver
  * (test/sysfs/power), and events that grow as the test says.
  */
+#include "ask/output_test_int.h"
 #include "ask/stat_int.h"
 #include "kernel/hv_gpci.h"
 
@@ -19,12 +20,6 @@ struct on {
 	struct buf out, notes;
 	struct tally_out to;
 };
-
-static int put(void *arg, const char *p, size_t n)
-{
-	buf_put(arg, p, n);
-	return 0;
-}
 
 /* ---- events: each reading finds them so much further --------------------------------------------------- */
 
@@ -92,12 +87,12 @@ static void on(struct on *o)
 {
 	static const struct k_gpci_perf perf = { NULL, event_open, event_read, event_close };
 	struct tally_platform_opts opts = {
-		.size = sizeof(opts), .on = "local", .sysfs = TREE, .note = put, .arg = &o->notes
+		.size = sizeof(opts), .on = "local", .sysfs = TREE, .note = buf_take, .arg = &o->notes
 	};
 	struct err e = { 0 };
 
 	events = 0;
-	*o = (struct on){ .to = { .size = sizeof(o->to), .out = put, .arg = &o->out } };
+	*o = (struct on){ .to = { .size = sizeof(o->to), .out = buf_take, .arg = &o->out } };
 	assert_int_equal(tally_platform_open(&o->p, &opts), 0);
 	assert_int_equal(k_gpci_line(&o->p->transport, TREE, &perf, &e), 0);
 	assert_true(o->p->transport.tick_hz == HV_TICK_UNKNOWN); /* the tree has no device tree */
@@ -113,15 +108,10 @@ static void off(struct on *o)
 	assert_int_equal(mem_live(), 0);
 }
 
-static const char *text(const struct buf *b)
-{
-	return b->p ? b->p : "";
-}
-
-#define HAS(o, words)                                                              \
-	do {                                                                       \
-		if (!strstr(text(&(o)->out), words))                               \
-			fail_msg("\"%s\" is not in:\n%s", words, text(&(o)->out)); \
+#define HAS(o, words)                                                                  \
+	do {                                                                           \
+		if (!strstr(buf_text(&(o)->out), words))                               \
+			fail_msg("\"%s\" is not in:\n%s", words, buf_text(&(o)->out)); \
 	} while (0)
 
 /* ---- what there is -------------------------------------------------------------------------------------- */
@@ -237,14 +227,14 @@ static void shares_of_time_need_the_machines_timebase(void **state)
 	s.to = o.to;
 	s.to.format = TALLY_FORMAT_CSV;
 	assert_int_equal(tally_stat(o.p, &s, NULL), 0);
-	assert_non_null(strstr(text(&o.notes), "the frequency of this machine's timebase is unknown"));
+	assert_non_null(strstr(buf_text(&o.notes), "the frequency of this machine's timebase is unknown"));
 	HAS(&o, ",3,shared,12,,,,,");
 	buf_clear(&o.out);
 	buf_clear(&o.notes);
 	o.p->transport.tick_hz = 512000000;
 	assert_int_equal(tally_stat(o.p, &s, NULL), 0);
-	assert_null(strstr(text(&o.notes), "timebase"));
-	assert_null(strstr(text(&o.out), ",3,shared,12,,"));
+	assert_null(strstr(buf_text(&o.notes), "timebase"));
+	assert_null(strstr(buf_text(&o.out), ",3,shared,12,,"));
 	off(&o);
 }
 

@@ -2,18 +2,13 @@
  * get_hv_test.c: selectors, and list, get and set over the models of hypervisors.
  */
 #include "ask/ask_int.h"
+#include "ask/output_test_int.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
-
-static int put(void *arg, const char *p, size_t n)
-{
-	buf_put(arg, p, n);
-	return 0;
-}
 
 struct on {
 	struct tally_platform *p;
@@ -24,10 +19,10 @@ struct on {
 static void on(struct on *o, const char *name)
 {
 	struct tally_platform_opts opts = {
-		.size = sizeof(opts), .on = name, .note = put, .arg = &o->notes, .run_ns = 1000000
+		.size = sizeof(opts), .on = name, .note = buf_take, .arg = &o->notes, .run_ns = 1000000
 	};
 
-	*o = (struct on){ .to = { .size = sizeof(o->to), .out = put, .arg = &o->out } };
+	*o = (struct on){ .to = { .size = sizeof(o->to), .out = buf_take, .arg = &o->out } };
 	if (tally_platform_open(&o->p, &opts) < 0)
 		fail_msg("%s: %s", name, tally_platform_error(o->p));
 }
@@ -38,11 +33,6 @@ static void off(struct on *o)
 	buf_free(&o->out);
 	buf_free(&o->notes);
 	assert_int_equal(mem_live(), 0);
-}
-
-static const char *text(const struct buf *b)
-{
-	return b->p ? b->p : "";
 }
 
 /* ---- selectors --------------------------------------------------------------------------------- */
@@ -130,11 +120,12 @@ static void set_and_get_of_a_register_agree(void **state)
 	on(&o, "batoka,load=compute,strands=1");
 	assert_int_equal(tally_set(o.p, "vfalls/zam0_lpu_a_pcr=0x0201"), 0);
 	assert_int_equal(tally_set(o.p, "vfalls/l2_cr,cpu=64/=7"), 0);
-	assert_non_null(strstr(text(&o.notes), "is now 0x3: the other bits are reserved"));
+	assert_non_null(strstr(buf_text(&o.notes), "is now 0x3: the other bits are reserved"));
 	assert_int_equal(tally_get(o.p, "vfalls/18/ vfalls/l2_cr,cpu=70/ vfalls/l2_cr/", &o.to), 0);
-	assert_string_equal(text(&o.out), "vfalls/zam0_lpu_a_pcr=0x201  event0=clock_cycles event1=cycles_c2c_portX\n"
-					  "vfalls/l2_cr,cpu=70/=0x3  misses=cache-to-cache\n"
-					  "vfalls/l2_cr=0x0  misses=all\n");
+	assert_string_equal(buf_text(&o.out),
+			    "vfalls/zam0_lpu_a_pcr=0x201  event0=clock_cycles event1=cycles_c2c_portX\n"
+			    "vfalls/l2_cr,cpu=70/=0x3  misses=cache-to-cache\n"
+			    "vfalls/l2_cr=0x0  misses=all\n");
 	off(&o);
 }
 
@@ -146,13 +137,13 @@ static void mmcrh_is_set_at_the_next_collection(void **state)
 	on(&o, "power");
 	o.to.format = TALLY_FORMAT_CSV;
 	assert_int_equal(tally_set(o.p, "gpci/mmcrh=0x1200"), 0);
-	assert_non_null(strstr(text(&o.notes), "at the next collection"));
+	assert_non_null(strstr(buf_text(&o.notes), "at the next collection"));
 	assert_int_equal(tally_get(o.p, "gpci/hpmc,index=0,field=mmcrh/", &o.to), 0);
-	assert_string_equal(text(&o.out), "type,request,hw_processor_id,mmcrh\ngpci,hpmc,0,3936768\n");
+	assert_string_equal(buf_text(&o.out), "type,request,hw_processor_id,mmcrh\ngpci,hpmc,0,3936768\n");
 	buf_clear(&o.out);
 	(void)hv_pass(&o.p->transport, 1000000000, NULL);
 	assert_int_equal(tally_get(o.p, "gpci/hpmc,index=0,field=mmcrh/", &o.to), 0);
-	assert_string_equal(text(&o.out), "type,request,hw_processor_id,mmcrh\ngpci,hpmc,0,4608\n");
+	assert_string_equal(buf_text(&o.out), "type,request,hw_processor_id,mmcrh\ngpci,hpmc,0,4608\n");
 	off(&o);
 }
 
@@ -235,8 +226,8 @@ static void a_partition_without_rights_reads_its_own_record(void **state)
 	on(&o, "power,rights=none");
 	o.to.format = TALLY_FORMAT_CSV;
 	assert_int_equal(tally_get(o.p, "gpci/core_power_mode/", &o.to), 0);
-	assert_string_equal(text(&o.out), "type,request,partition,mode\ngpci,core_power_mode,1,1\n");
-	assert_non_null(strstr(text(&o.notes), "only its own record"));
+	assert_string_equal(buf_text(&o.out), "type,request,partition,mode\ngpci,core_power_mode,1,1\n");
+	assert_non_null(strstr(buf_text(&o.notes), "only its own record"));
 	off(&o);
 }
 
@@ -246,7 +237,7 @@ static uint32_t lines(const struct buf *b, const char *of)
 {
 	uint32_t n = 0;
 
-	for (const char *p = text(b); (p = strstr(p, of)) != NULL; p += strlen(of))
+	for (const char *p = buf_text(b); (p = strstr(p, of)) != NULL; p += strlen(of))
 		n++;
 	return n;
 }

@@ -2,6 +2,7 @@
  * get_mmustat_test.c: list, get and stat over this machine's MMU statistics, of fake sysfs trees.
  */
 #include "ask/ask_int.h"
+#include "ask/output_test_int.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,12 +13,6 @@
 
 #define TREE "test/sysfs/niagara"
 
-static int put(void *arg, const char *p, size_t n)
-{
-	buf_put(arg, p, n);
-	return 0;
-}
-
 struct on {
 	struct tally_platform *p;
 	struct buf out, notes;
@@ -26,9 +21,11 @@ struct on {
 
 static void on(struct on *o, const char *root)
 {
-	struct tally_platform_opts opts = { .size = sizeof(opts), .sysfs = root, .note = put, .arg = &o->notes };
+	struct tally_platform_opts opts = { .size = sizeof(opts), .sysfs = root, .note = buf_take, .arg = &o->notes };
 
-	*o = (struct on){ .to = { .size = sizeof(o->to), .out = put, .arg = &o->out, .format = TALLY_FORMAT_JSON } };
+	*o = (struct on){
+		.to = { .size = sizeof(o->to), .out = buf_take, .arg = &o->out, .format = TALLY_FORMAT_JSON }
+	};
 	if (tally_platform_open(&o->p, &opts) < 0)
 		fail_msg("%s", tally_platform_error(o->p));
 }

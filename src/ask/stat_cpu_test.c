@@ -3,6 +3,7 @@
  *
  * Software events stand in for hardware where leases are tested: they are pinned, leased and disabled alike.
  */
+#include "ask/output_test_int.h"
 #include "ask/stat_cpu_int.h"
 
 #include <ftw.h>
@@ -31,24 +32,16 @@ struct here {
 	int32_t self;
 };
 
-static int put(void *arg, const char *p, size_t n)
-{
-	buf_put(arg, p, n);
-	return 0;
-}
-
 static void open_here(struct here *h, const char *events, uint32_t form)
 {
-	struct tally_platform_opts o = { .size = sizeof(o), .note = put, .arg = &h->notes };
-
 	*h = (struct here){ .self = getpid() };
 	h->result = (struct tally_stat_result){ .size = sizeof(h->result) };
 	h->o = (struct tally_stat_opts){
 		.size = sizeof(h->o),
 		.events = events,
-		.to = { .size = sizeof(struct tally_out), .out = put, .arg = &h->out, .format = form }
+		.to = { .size = sizeof(struct tally_out), .out = buf_take, .arg = &h->out, .format = form }
 	};
-	assert_int_equal(tally_platform_open(&h->p, &o), 0);
+	h->p = platform_open_noted(NULL, &h->notes);
 }
 
 static void free_here(struct here *h)
@@ -64,15 +57,10 @@ static void close_here(struct here *h)
 	assert_int_equal(mem_live(), 0);
 }
 
-static const char *text(const struct buf *b)
-{
-	return b->p ? b->p : "";
-}
-
 static void assert_has(const struct buf *b, const char *words)
 {
-	if (!strstr(text(b), words))
-		fail_msg("\"%s\" is not in:\n%s", words, text(b));
+	if (!strstr(buf_text(b), words))
+		fail_msg("\"%s\" is not in:\n%s", words, buf_text(b));
 }
 
 static void said(const struct here *h, const char *words)
@@ -417,7 +405,7 @@ static void tasks_lose_their_counters_and_are_told_when(void **state)
 	assert_has(&l.h.out, "invalidated, from ");
 	assert_int_equal(stat_cpu_read(l.c), 0);
 	table(&l, STAT_INTERVAL);
-	assert_null(strstr(text(&l.h.out), "invalidated")); /* that interval was whole */
+	assert_null(strstr(buf_text(&l.h.out), "invalidated")); /* that interval was whole */
 	assert_int_equal(stat_cpu_end(l.c), 0);
 	stat_cpu_results(l.c, &l.h.result);
 	assert_int_equal(l.h.result.invalidated, 1);
@@ -482,8 +470,8 @@ static void runs_have_a_mean_and_a_spread_of_what_each_counted(void **state)
 	assert_int_equal(l.c->runs, 3);
 	assert_true(fabs(l.c->mean_ns - 2e9) < 1 && fabs(l.c->m2_ns - 2e18) < 1e9);
 	table(&l, STAT_ONLY);
-	assert_string_equal(text(&l.h.out), "COUNT  UNIT    NAME            COUNTED  SPREAD\n"
-					    "  100  events  minor-faults:u   50.0 %  10.0 %\n");
+	assert_string_equal(buf_text(&l.h.out), "COUNT  UNIT    NAME            COUNTED  SPREAD\n"
+						"  100  events  minor-faults:u   50.0 %  10.0 %\n");
 	close_leased(&l);
 	assert_int_equal(mem_live(), 0);
 }
@@ -525,7 +513,7 @@ static const char *shown(struct hand *h, enum stat_kind kind, uint32_t form)
 	stat_cpu_rows(&h->c, &t);
 	stat_table_put(&t, &e, true);
 	stat_table_close(&t);
-	return text(&h->out);
+	return buf_text(&h->out);
 }
 
 #define ALL(n) ((struct k_count){ (n), 2000000000, 2000000000 })
@@ -571,8 +559,8 @@ static void misses_are_a_part_of_accesses(void **state)
 	hand_event(&h, "branch-misses", EVENT_TYPE_HW, 5, ALL(11)); /* more than all: no part */
 	assert_non_null(
 		strstr(shown(&h, STAT_ONLY, TALLY_FORMAT_TEXT), "L1-dcache-load-misses  2.500 % of accesses\n"));
-	assert_non_null(strstr(text(&h.out), "L1-dcache-loads\n"));
-	assert_null(strstr(text(&h.out), "% of branches"));
+	assert_non_null(strstr(buf_text(&h.out), "L1-dcache-loads\n"));
+	assert_null(strstr(buf_text(&h.out), "% of branches"));
 	h.slot[3].now.value = 10; /* all of them */
 	assert_non_null(strstr(shown(&h, STAT_ONLY, TALLY_FORMAT_TEXT), "100.0 % of branches\n"));
 	buf_free(&h.out);
@@ -610,7 +598,7 @@ static void a_clock_is_of_all_modes_and_either_of_the_two(void **state)
 	hand_event(&h, "page-faults", EVENT_TYPE_SW, 2, ALL(250));
 	h.form[1].exclude_kernel = true;
 	assert_non_null(strstr(shown(&h, STAT_ONLY, TALLY_FORMAT_TEXT), "cycles:u     2.000 GHz\n"));
-	assert_non_null(strstr(text(&h.out), "page-faults  500.0 /s\n"));
+	assert_non_null(strstr(buf_text(&h.out), "page-faults  500.0 /s\n"));
 	h.slot[0].now.value = 0;
 	assert_null(strstr(shown(&h, STAT_ONLY, TALLY_FORMAT_TEXT), "Hz"));
 	buf_free(&h.out);
@@ -636,7 +624,7 @@ static void figures_beside_are_of_the_same_mode_and_cpu(void **state)
 		h.slot[i] = (struct cpu_slot){ .cpu = i % 2, .now = ALL(60) };
 	assert_non_null(strstr(shown(&h, STAT_ONLY, TALLY_FORMAT_CSV),
 			       ",cpu=0,instructions:k,instructions:k,60,ok,,1,,1,insn/cycle\n"));
-	assert_non_null(strstr(text(&h.out), ",cpu=1,instructions:k,instructions:k,60,ok,,1,,,\n"));
+	assert_non_null(strstr(buf_text(&h.out), ",cpu=1,instructions:k,instructions:k,60,ok,,1,,,\n"));
 	buf_free(&h.out);
 }
 
@@ -696,7 +684,7 @@ static const char *line_below(struct hand *h, const struct tally_stat_opts *o, u
 	assert_int_equal(an_emit_open(&e, &h->out, &(struct an_how){ .format = form }), 0);
 	stat_cpu_sum(&h->c, &e);
 	an_emit_close(&e);
-	return text(&h->out);
+	return buf_text(&h->out);
 }
 
 static void the_line_below_has_the_times_of_a_run_or_their_means(void **state)
@@ -863,7 +851,7 @@ static void a_cpu_that_goes_keeps_its_count_and_both_are_said(void **state)
 	snprintf(line, sizeof(line), "CPU %d went offline: its counts end at 0.", slot->cpu);
 	assert_int_equal(stat_cpu_begin(l.c), 0);
 	wait_and_read(&l);
-	assert_string_equal(text(&l.h.notes), "");
+	assert_string_equal(buf_text(&l.h.notes), "");
 	only_first = true;
 	wait_and_read(&l);
 	assert_has(&l.h.notes, line);
@@ -929,8 +917,8 @@ static void a_cpu_that_was_away_between_two_looks_is_counted_again_and_said(void
 	for (uint32_t i = 0; i < l.c->ev[0].nslots; i++)
 		wait_and_read(&l);
 	assert_has(&l.h.notes, " was offline for a moment; counted again from 0.");
-	assert_null(strstr(text(&l.h.notes), "went offline"));
-	assert_null(strstr(text(&l.h.notes), "came online"));
+	assert_null(strstr(buf_text(&l.h.notes), "went offline"));
+	assert_null(strstr(buf_text(&l.h.notes), "came online"));
 	assert_false(slot->offline);
 	was = slot->now.value;
 	wait_and_read(&l);

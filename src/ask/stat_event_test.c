@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "ask/output_test_int.h"
 #include "ask/stat_int.h"
 #include "base/mem_left.h"
 #include "base/range.h"
@@ -27,17 +28,6 @@ struct run {
 /* Columns of counts, and of MMU statistics. */
 enum { TYPE, TIME, DELTA, VALUE, UNIT, ID, NAME, SELECTOR, RAW, STATUS, WHY };
 enum { CPU = 2, CONTEXT, SIZE, HITS, TICKS, SHARE, D_HITS, D_TICKS, D_SHARE, ALL_HITS, ALL_D_HITS };
-
-static int buf_take(void *arg, const char *p, size_t n)
-{
-	buf_put(arg, p, n);
-	return 0;
-}
-
-static const char *buf_text(const struct buf *b)
-{
-	return b->p ? b->p : "";
-}
 
 /* Cuts a line into its cells; quotes go. Returns where the next line begins. */
 static char *cut_line(char *p, char **cell, uint32_t *n)
@@ -67,7 +57,6 @@ static char *cut_line(char *p, char **cell, uint32_t *n)
 
 static void run_as(struct run *r, const char *on, const char *events, uint32_t count, uint32_t flags, uint32_t form)
 {
-	struct tally_platform_opts o = { .size = sizeof(o), .on = on, .note = buf_take, .arg = &r->notes };
 	struct tally_stat_opts s = { .size = sizeof(s),
 				     .events = events,
 				     .interval_ns = INTERVAL_NS,
@@ -77,7 +66,7 @@ static void run_as(struct run *r, const char *on, const char *events, uint32_t c
 	struct tally_platform *p;
 
 	*r = (struct run){ .rc = 0 };
-	assert_int_equal(tally_platform_open(&p, &o), 0);
+	p = platform_open_noted(on, &r->notes);
 	r->rc = tally_stat(p, &s, NULL);
 	snprintf(r->error, sizeof(r->error), "%s", tally_platform_error(p));
 	tally_platform_close(p);
@@ -478,25 +467,6 @@ static void a_side_and_a_strand_that_nobody_asked_for_are_left_out(void **state)
 	run_free(&r);
 }
 
-/* The numbers of a line, units and thousands' commas aside. */
-static uint32_t numbers_of(const char *line, double *ret, uint32_t most)
-{
-	uint32_t n = 0;
-
-	while (*line && *line != '\n' && n < most) {
-		char word[32], *end;
-		size_t len = 0;
-
-		for (line += strspn(line, " "); *line && !strchr(" \n", *line); line++)
-			if (*line != ',' && len < sizeof(word) - 1)
-				word[len++] = *line;
-		word[len] = '\0';
-		ret[n] = strtod(word, &end);
-		n += len && !*end;
-	}
-	return n;
-}
-
 static void people_see_what_hit_and_a_sum_of_the_strands_that_are_counted(void **state)
 {
 	enum { AT, STRAND, I_HITS = 3, I_TICKS, I_TIME, HIT, TICK, BUSY, NUMBERS };
@@ -510,12 +480,12 @@ static void people_see_what_hit_and_a_sum_of_the_strands_that_are_counted(void *
 	assert_int_equal(r.rc, 0);
 	line = strchr(buf_text(&r.out), '\n') + 1; /* behind the heading */
 	/* 0.001 0 "not 0" 8K hits ticks % hits ticks %: "not" and "8K" are no numbers */
-	assert_int_equal(numbers_of(line, row[0], NUMBERS), NUMBERS);
+	assert_int_equal(line_numbers(line, 0, row[0], NUMBERS), NUMBERS);
 	line = strchr(line, '\n') + 1;
-	assert_int_equal(numbers_of(line, row[1], 6), 6); /* no instructions of strand 8 */
+	assert_int_equal(line_numbers(line, 0, row[1], 6), 6); /* no instructions of strand 8 */
 	line = strchr(line, '\n') + 1;
 	assert_int_equal(strncmp(line, "0.001  all ", 11), 0);
-	assert_int_equal(numbers_of(line, sum, NUMBERS), 7);
+	assert_int_equal(line_numbers(line, 0, sum, NUMBERS), 7);
 	assert_int_equal((int)row[0][STRAND], 0);
 	assert_int_equal((int)row[1][STRAND], 8);
 	/* time, instructions' three, data's three */

@@ -7,17 +7,17 @@
 #include <string.h>
 #include <cmocka.h>
 
-static const struct stat_figure count = { .delta = AN_U(1),
-					  .value = AN_U(2),
-					  .raw = AN_U(3),
-					  .unit = "events",
-					  .id = "all",
-					  .name = "n",
-					  .status = "ok",
-					  .why = "",
-					  .share = AN_NONE,
-					  .spread = AN_NONE,
-					  .metric = AN_NONE };
+static const struct stat_figure count_figure = { .delta = AN_U(1),
+						 .value = AN_U(2),
+						 .raw = AN_U(3),
+						 .unit = "events",
+						 .id = "all",
+						 .name = "n",
+						 .status = "ok",
+						 .why = "",
+						 .share = AN_NONE,
+						 .spread = AN_NONE,
+						 .metric = AN_NONE };
 
 /* A table of one row. */
 static const char *table_show(struct buf *b, enum stat_kind kind, bool cpu, const struct stat_figure *f, uint32_t form)
@@ -38,7 +38,7 @@ static const char *table_show(struct buf *b, enum stat_kind kind, bool cpu, cons
 
 static void programs_have_four_columns_more_for_cpu_events(void **state)
 {
-	struct stat_figure f = count;
+	struct stat_figure f = count_figure;
 	struct buf b = { 0 };
 
 	(void)state;
@@ -62,7 +62,7 @@ static void programs_have_four_columns_more_for_cpu_events(void **state)
 
 static void people_see_the_columns_that_a_row_has_something_for(void **state)
 {
-	struct stat_figure f = count;
+	struct stat_figure f = count_figure;
 	struct buf b = { 0 };
 
 	(void)state;
@@ -93,7 +93,7 @@ static void people_see_the_columns_that_a_row_has_something_for(void **state)
 	f.share = AN_D(0.9994); /* which is not all of the time */
 	assert_string_equal(table_show(&b, STAT_ONLY, true, &f, TALLY_FORMAT_TEXT), "COUNT  UNIT    NAME  COUNTED\n"
 										    "    2  events  n      99.9 %\n");
-	f = count;
+	f = count_figure;
 	f.unit_brief = "ev";
 	f.why = "a reason";
 	assert_non_null(strstr(table_show(&b, STAT_ONLY, false, &f, TALLY_FORMAT_TEXT), "ev    all  n     a reason\n"));
@@ -128,7 +128,7 @@ static void who_takes_rows_is_told_whose_they_are(void **state)
 {
 	struct taken to = { .n = 0 };
 	struct stat_table t = { .take = figure_take, .arg = &to };
-	struct stat_figure f = count;
+	struct stat_figure f = count_figure;
 	char id[48];
 
 	(void)state;

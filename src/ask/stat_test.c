@@ -1,6 +1,7 @@
 /*
  * stat_test.c: stat and check over a machine that does what a test says, and over the models.
  */
+#include "ask/output_test_int.h"
 #include "ask/stat_int.h"
 
 #include <setjmp.h>
@@ -82,21 +83,13 @@ static uint64_t fake_now(void *arg)
 	return ((struct fake *)arg)->ns;
 }
 
-static int put(void *arg, const char *p, size_t n)
-{
-	buf_put(arg, p, n);
-	return 0;
-}
-
 static struct tally_platform *platform(struct fake *f)
 {
-	struct tally_platform_opts o = { .size = sizeof(o), .on = "power", .note = put, .arg = &f->notes };
-	struct tally_platform *p;
+	struct tally_platform *p = platform_open_noted("power", &f->notes);
 
 	f->op = (struct hv_transport_ops){
 		.what = "a fake", .papr = fake_papr, .advance = fake_advance, .now = fake_now
 	};
-	assert_int_equal(tally_platform_open(&p, &o), 0);
 	p->transport = (struct hv_transport){
 		.arg = f, .op = &f->op, .level = 6, .memory = f->memory, .bytes = sizeof(f->memory)
 	};
@@ -111,7 +104,7 @@ static struct tally_stat_opts asking(struct fake *f, const char *events, uint32_
 		.events = events,
 		.interval_ns = 10000000,
 		.count = count,
-		.to = { .size = sizeof(struct tally_out), .out = put, .arg = &f->out, .format = TALLY_FORMAT_CSV }
+		.to = { .size = sizeof(struct tally_out), .out = buf_take, .arg = &f->out, .format = TALLY_FORMAT_CSV }
 	};
 }
 
@@ -121,11 +114,6 @@ static void done(struct fake *f, struct tally_platform *p)
 	buf_free(&f->out);
 	buf_free(&f->notes);
 	assert_int_equal(mem_live(), 0);
-}
-
-static const char *text(const struct buf *b)
-{
-	return b->p ? b->p : "";
 }
 
 /* ---- what happens to records ------------------------------------------------------------------------ */
@@ -141,7 +129,7 @@ static void records_are_followed_by_id(void **state)
 	(void)state;
 	assert_int_equal(tally_stat(p, &s, NULL), 0);
 	assert_string_equal(
-		text(&f.out),
+		buf_text(&f.out),
 		"type,time,delta,value,unit,id,name,selector,raw,status,why\n"
 		"count,0.01,10,10,PURR cycles,partition=2,entitled.entitled,\"gpci/entitled,field=entitled/\",110,ok,\n"
 		"count,0.01,,0,PURR cycles,partition=3,entitled.entitled,\"gpci/entitled,field=entitled/\",7,came,\n"
@@ -149,7 +137,7 @@ static void records_are_followed_by_id(void **state)
 		"count,0.02,,10,PURR cycles,partition=2,entitled.entitled,\"gpci/entitled,field=entitled/\",110,went,\n"
 		"count,0.02,2,2,PURR cycles,partition=3,entitled.entitled,\"gpci/entitled,field=entitled/\",9,ok,\n"
 		"count,0.02,,20,PURR cycles,partition=5,entitled.entitled,\"gpci/entitled,field=entitled/\",90,went back,\n");
-	assert_string_equal(text(&f.notes),
+	assert_string_equal(buf_text(&f.notes),
 			    "entitled: partition 3 is new; counted from now on\n"
 			    "entitled: partition 2 went\n"
 			    "entitled: entitled of partition 5 went back from 120 to 90; counted from now on\n");
@@ -167,9 +155,9 @@ static void a_partition_that_comes_again_is_a_new_one(void **state)
 
 	(void)state;
 	assert_int_equal(tally_stat(p, &s, NULL), 0);
-	assert_non_null(strstr(text(&f.out), "count,0.03,3,3,"));
-	assert_non_null(strstr(text(&f.notes), "partition 2 went\n"));
-	assert_non_null(strstr(text(&f.notes), "partition 2 is new; counted from now on\n"));
+	assert_non_null(strstr(buf_text(&f.out), "count,0.03,3,3,"));
+	assert_non_null(strstr(buf_text(&f.notes), "partition 2 went\n"));
+	assert_non_null(strstr(buf_text(&f.notes), "partition 2 is new; counted from now on\n"));
 	done(&f, p);
 }
 
@@ -186,8 +174,8 @@ static void a_right_that_is_lost_is_a_row_with_the_reason(void **state)
 	p = platform(&f);
 	s = asking(&f, "gpci/entitled,field=entitled/,gpci/queuing_times/", 1);
 	assert_int_equal(tally_stat(p, &s, NULL), 0);
-	assert_non_null(strstr(text(&f.out), ",1,1,PURR cycles,partition=2,"));
-	assert_non_null(strstr(text(&f.out), "count,0.01,,,,-,queuing_times,gpci/queuing_times/,,not supported,"));
+	assert_non_null(strstr(buf_text(&f.out), ",1,1,PURR cycles,partition=2,"));
+	assert_non_null(strstr(buf_text(&f.out), "count,0.01,,,,-,queuing_times,gpci/queuing_times/,,not supported,"));
 	done(&f, p);
 }
 
@@ -223,7 +211,7 @@ static void assert_rows(const struct fake *f, const char *wanted)
 {
 	struct buf got = { 0 };
 
-	for (const char *at = text(&f->out); (at = strstr(at, "count,")); at++)
+	for (const char *at = buf_text(&f->out); (at = strstr(at, "count,")); at++)
 		buf_put(&got, at, strstr(at, "PURR") - at);
 	buf_putc(&got, '\0');
 	assert_string_equal(got.p, wanted);
@@ -336,7 +324,7 @@ static void the_last_interval_ends_with_the_duration_and_there_is_none_of_no_tim
 
 static double sum_of(const struct buf *csv, uint32_t column)
 {
-	const char *p = strchr(text(csv), '\n');
+	const char *p = strchr(buf_text(csv), '\n');
 	double sum = 0;
 
 	while (p && p[1]) {
@@ -356,14 +344,12 @@ static double sum_of(const struct buf *csv, uint32_t column)
 static double view(const char *on, const char *name, uint32_t column)
 {
 	struct fake f = { .ns = 0 };
-	struct tally_platform_opts o = { .size = sizeof(o), .on = on, .note = put, .arg = &f.notes };
+	struct tally_platform *p = platform_open_noted(on, &f.notes);
 	struct tally_stat_opts s = asking(&f, NULL, 1);
-	struct tally_platform *p;
 	double sum;
 
 	s.view = name;
 	s.interval_ns = 1000000000;
-	assert_int_equal(tally_platform_open(&p, &o), 0);
 	if (tally_stat(p, &s, NULL) < 0)
 		fail_msg("%s", tally_platform_error(p));
 	sum = sum_of(&f.out, column);
@@ -421,33 +407,14 @@ static void views_agree_with_the_records(void **state)
 	assert_near(view(on, "partitions", 10), record_sum(on, "gpci/entitled,field=donated/") / 512e6);
 }
 
-/* The numbers of a line of text, from its `skip`th word on; units and thousands' commas aside. */
-static uint32_t line_numbers(const char *line, uint32_t skip, double *number, uint32_t most)
-{
-	char words[256], *save = NULL, *end;
-	uint32_t n = 0;
-
-	snprintf(words, sizeof(words), "%.*s", (int)strcspn(line, "\n"), line);
-	for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
-		double d = strtod(w, &end);
-
-		if (skip)
-			skip--;
-		else if (!*end && n < most)
-			number[n++] = d;
-	}
-	return n;
-}
-
 static void the_last_row_of_partitions_is_of_all_of_them(void **state)
 {
 	enum { VPS, ENT, PHYSC, ENTC, CAP, UNCAP, DONATE, IDLE, CPI, NUMBERS };
 	const char *on = "power,load=donating";
 	struct fake f = { .ns = 0 };
-	struct tally_platform_opts o = { .size = sizeof(o), .on = on, .note = put, .arg = &f.notes };
+	struct tally_platform *p = platform_open_noted(on, &f.notes);
 	struct tally_stat_opts s = asking(&f, NULL, 1);
 	double sum[NUMBERS] = { 0 }, all[NUMBERS], idle = 0;
-	struct tally_platform *p;
 	const char *line;
 	uint32_t rows = 0;
 
@@ -455,9 +422,8 @@ static void the_last_row_of_partitions_is_of_all_of_them(void **state)
 	s.view = "partitions";
 	s.interval_ns = 1000000000;
 	s.to.format = TALLY_FORMAT_TEXT;
-	assert_int_equal(tally_platform_open(&p, &o), 0);
 	assert_int_equal(tally_stat(p, &s, NULL), 0);
-	line = strstr(text(&f.out), "\nPART");
+	line = strstr(buf_text(&f.out), "\nPART");
 	assert_non_null(line);
 	for (line = strchr(line + 1, '\n') + 1; strncmp(line, " all ", 5); line = strchr(line, '\n') + 1) {
 		double row[NUMBERS];
@@ -493,19 +459,17 @@ static void what_no_partition_tells_is_not_known_of_all(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct fake f = { .ns = 0 };
-		struct tally_platform_opts o = { .size = sizeof(o), .on = rows[i].on, .note = put, .arg = &f.notes };
+		struct tally_platform *p = platform_open_noted(rows[i].on, &f.notes);
 		struct tally_stat_opts s = asking(&f, NULL, 1);
-		struct tally_platform *p;
 
 		s.view = "partitions";
 		s.interval_ns = 1000000000;
 		s.to.format = TALLY_FORMAT_TEXT;
-		assert_int_equal(tally_platform_open(&p, &o), 0);
 		assert_int_equal(tally_stat(p, &s, NULL), 0);
-		assert_non_null(strstr(text(&f.out), "\n   1 "));
-		if (!strstr(text(&f.out), rows[i].starts ? rows[i].starts : "\nPART") ||
-		    (!rows[i].starts && strstr(text(&f.out), " all ")))
-			fail_msg("%s", text(&f.out));
+		assert_non_null(strstr(buf_text(&f.out), "\n   1 "));
+		if (!strstr(buf_text(&f.out), rows[i].starts ? rows[i].starts : "\nPART") ||
+		    (!rows[i].starts && strstr(buf_text(&f.out), " all ")))
+			fail_msg("%s", buf_text(&f.out));
 		done(&f, p);
 	}
 }
@@ -535,7 +499,7 @@ static void the_links_view_is_what_the_records_say(void **state)
 static void bad_events_are_refused_before_anything_runs(void **state)
 {
 	static const struct {
-		int transport;
+		int line;
 		const char *on, *events, *words;
 	} row[] = {
 		{ __LINE__, "batoka", "", "-e is empty" },
@@ -570,7 +534,7 @@ static void bad_events_are_refused_before_anything_runs(void **state)
 		assert_int_equal(tally_platform_open(&p, &o), 0);
 		if (tally_stat(p, &s, NULL) != -TALLY_EINVAL || !strstr(tally_platform_error(p), row[i].words) ||
 		    f.out.n)
-			fail_msg("line %d: %s: %s", row[i].transport, row[i].events, tally_platform_error(p));
+			fail_msg("line %d: %s: %s", row[i].line, row[i].events, tally_platform_error(p));
 		done(&f, p);
 	}
 }
@@ -648,7 +612,7 @@ static void check_says_each_invariant(void **state)
 	struct tally_check_opts c = {
 		.size = sizeof(c),
 		.what = "gpci",
-		.to = { .size = sizeof(c.to), .out = put, .arg = &f.out, .format = TALLY_FORMAT_JSON }
+		.to = { .size = sizeof(c.to), .out = buf_take, .arg = &f.out, .format = TALLY_FORMAT_JSON }
 	};
 	struct tally_platform *p;
 	uint32_t n = 0;
@@ -672,13 +636,13 @@ static void a_broken_invariant_is_found(void **state)
 	struct tally_check_result r = { .size = sizeof(r) };
 	struct tally_check_opts c = { .size = sizeof(c),
 				      .what = "gpci",
-				      .to = { .size = sizeof(c.to), .out = put, .arg = &f.out } };
+				      .to = { .size = sizeof(c.to), .out = buf_take, .arg = &f.out } };
 
 	(void)state;
 	assert_int_equal(tally_check(p, &c, &r), 0);
 	assert_true(r.broken > 0);
-	assert_non_null(strstr(text(&f.out), "12  BROKEN   counters only grow"));
-	assert_non_null(strstr(text(&f.notes), "record 2: capped went back by 5"));
+	assert_non_null(strstr(buf_text(&f.out), "12  BROKEN   counters only grow"));
+	assert_non_null(strstr(buf_text(&f.notes), "record 2: capped went back by 5"));
 	done(&f, p);
 }
 

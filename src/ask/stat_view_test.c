@@ -3,6 +3,7 @@
  *
  * An interval is one second of 1,000 timebase ticks: a counter that grew by 500 is half of a processor.
  */
+#include "ask/output_test_int.h"
 #include "ask/stat_int.h"
 #include "base/mem_left.h"
 
@@ -26,18 +27,10 @@ struct seen {
 	struct buf notes;
 };
 
-static int buf_take(void *arg, const char *p, size_t n)
-{
-	buf_put(arg, p, n);
-	return 0;
-}
-
 static void view_open(struct seen *w, const char *on, const char *name)
 {
-	struct tally_platform_opts o = { .size = sizeof(o), .on = on, .note = buf_take, .arg = &w->notes };
-
 	*w = (struct seen){ .p = NULL };
-	assert_int_equal(tally_platform_open(&w->p, &o), 0);
+	w->p = platform_open_noted(on, &w->notes);
 	assert_int_equal(plat_enter(w->p), 0);
 	w->s = (struct stat_run){ .p = w->p, .start = 1000000000, .before = 2000000000, .now = 3000000000 };
 	assert_int_equal(stat_view_open(&w->s, name), 0);
@@ -56,7 +49,7 @@ static const char *view_show(struct seen *w, uint32_t form)
 	stat_view_rows(&w->s);
 	assert_false(w->p->out.failed);
 	an_emit_close(&w->p->emit);
-	return w->p->out.p ? w->p->out.p : "";
+	return buf_text(&w->p->out);
 }
 
 static void view_close(struct seen *w)
@@ -461,24 +454,22 @@ static void requests_that_are_missing_are_told_once_or_end_it(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct buf notes = { 0 }, short_notes = { 0 }, out = { 0 };
-		struct tally_platform_opts o = { .size = sizeof(o), .on = rows[i].on, .note = buf_take, .arg = &notes };
 		struct tally_stat_opts s = { .size = sizeof(s),
 					     .view = rows[i].view,
 					     .interval_ns = 20000000,
 					     .count = 3,
 					     .to = { .size = sizeof(s.to), .out = buf_take, .arg = &out } };
-		struct tally_platform *p;
+		struct tally_platform *p = platform_open_noted(rows[i].on, &notes);
 		int rc;
 
-		assert_int_equal(tally_platform_open(&p, &o), 0);
 		rc = tally_stat(p, &s, NULL);
 		for (const char *at = notes.p; at && *at; at = strchr(at, '\n') + 1)
 			buf_printf(&short_notes, "%.*s\n", (int)strcspn(at, ":\n"), at);
 		if (rc != rows[i].rc ||
 		    (rc < 0 ? strncmp(tally_platform_error(p), rows[i].words, strlen(rows[i].words)) != 0 :
-			      strcmp(short_notes.p ? short_notes.p : "", rows[i].words) != 0))
+			      strcmp(buf_text(&short_notes), rows[i].words) != 0))
 			fail_msg("row of line %d: %d, %s\n%s", rows[i].line, rc, tally_platform_error(p),
-				 notes.p ? notes.p : "");
+				 buf_text(&notes));
 		tally_platform_close(p);
 		buf_free(&notes);
 		buf_free(&short_notes);

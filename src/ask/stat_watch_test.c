@@ -1,4 +1,5 @@
 /* stat_watch_test.c: what whoever looks at counters is handed. */
+#include "ask/output_test_int.h"
 #include "ask/watch.h"
 #include "base/mem_left.h"
 
@@ -7,12 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
-
-static int buf_take(void *arg, const char *p, size_t n)
-{
-	buf_put(arg, p, n);
-	return 0;
-}
 
 /* A line of each figure: FAMILY[LABEL=VALUE,...] UNIT, + of what only grows. */
 static int figure_take(void *arg, const struct watch_figure *f)
