@@ -242,10 +242,7 @@ static void firmware_partition_and_rights_are_the_guests(void **state)
 
 static void wrong_arguments_are_named(void **state)
 {
-	static const struct {
-		int line;
-		const char *word, *said;
-	} rows[] = {
+	static const struct option_row rows[] = {
 		{ __LINE__, "machine=batoka", "machine=batoka: expected power" },
 		{ __LINE__, "seed=0", "seed=0: expected a number" },
 		{ __LINE__, "load=full", "load=full: unknown load (expected one of mixed," },
@@ -260,25 +257,14 @@ static void wrong_arguments_are_named(void **state)
 		{ __LINE__, "lod=mixed", "lod=mixed: unknown argument; did you mean 'load='?" },
 		{ __LINE__, "config=/nowhere/machine", "/nowhere/machine" },
 	};
-	struct qemu_options o;
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct err e = { 0 };
-		char *word = (char *)rows[i].word;
-
-		if (qemu_options(&o, 1, &word, &e) >= 0 || !strstr(e.text, rows[i].said))
-			fail_msg("line %d: said '%s'", rows[i].line, e.text);
-	}
-	assert_int_equal(mem_live(), 0);
+	options_say(qemu_options, rows, COUNT(rows), false);
 }
 
 static void numbers_may_be_as_large_as_their_bounds(void **state)
 {
-	static const struct {
-		int line;
-		const char *word, *said;
-	} rows[] = {
+	static const struct option_row rows[] = {
 		{ __LINE__, "partition=1", "" },
 		{ __LINE__, "partition=65534", "" },
 		{ __LINE__, "partition=65535", "partition=65535: expected a number from 1 to 65534" },
@@ -292,18 +278,7 @@ static void numbers_may_be_as_large_as_their_bounds(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct qemu_options o;
-		struct err e = { 0 };
-		char *word = (char *)rows[i].word;
-		const int rc = qemu_options(&o, 1, &word, &e);
-
-		if ((rc == 0) != !*rows[i].said || strcmp(e.text, rows[i].said) != 0)
-			fail_msg("line %d: said '%s'", rows[i].line, e.text);
-		if (rc == 0)
-			qemu_options_free(&o);
-	}
-	assert_int_equal(mem_live(), 0);
+	options_say(qemu_options, rows, COUNT(rows), true);
 }
 
 static void what_is_not_said_is_as_usual(void **state)

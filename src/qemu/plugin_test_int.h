@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "qemu/qemu_int.h"
@@ -261,6 +262,32 @@ void qemu_plugin_set_pc(uint64_t pc)
 {
 	m.pc = pc;
 	longjmp(m.went_on, 1);
+}
+
+/* ---- options ------------------------------------------------------------------------------------------ */
+
+struct option_row {
+	int line;
+	const char *word, *said; /* said: the words of the error, "" where the option is taken */
+};
+
+/* Each row alone: the error has these words, or, if `whole`, no others. */
+static inline void options_say(int (*options)(struct qemu_options *, int, char *const *, struct err *),
+			       const struct option_row *row, size_t n, bool whole)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct qemu_options o;
+		struct err e = { 0 };
+		char *word = (char *)row[i].word;
+		const int rc = options(&o, 1, &word, &e);
+
+		if (rc > 0 || (rc == 0) != !*row[i].said ||
+		    (whole ? strcmp(e.text, row[i].said) != 0 : !strstr(e.text, row[i].said)))
+			fail_msg("line %d: said '%s'", row[i].line, e.text);
+		if (rc == 0)
+			qemu_options_free(&o);
+	}
+	assert_int_equal(mem_live(), 0);
 }
 
 #endif

@@ -142,26 +142,16 @@ static void a_size_and_an_address_of_any_length_fit_a_line(void **state)
 
 static void wrong_arguments_are_named(void **state)
 {
-	static const struct {
-		int line;
-		const char *word, *said;
-	} rows[] = {
+	static const struct option_row rows[] = {
 		{ __LINE__, "machine=power", "machine=power: expected niagara" },
 		{ __LINE__, "refs=", "refs=: expected a path" },
 		{ __LINE__, "load=chase", "load=chase: unknown argument" },
 		{ __LINE__, "ref=x", "did you mean 'refs='?" },
 		{ __LINE__, "sockets=3", "sockets=3: unknown argument" },
 	};
-	struct qemu_options o;
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct err e = { 0 };
-		char *word = (char *)rows[i].word;
-
-		if (refs_options(&o, 1, &word, &e) >= 0 || !strstr(e.text, rows[i].said))
-			fail_msg("line %d: said '%s'", rows[i].line, e.text);
-	}
+	options_say(refs_options, rows, COUNT(rows), false);
 	assert_int_equal(plugin_load(7, "refs=/tmp/x", "log=/tmp/y"), 1);
 	assert_int_equal(plugin_load(7, "log=/nowhere/at/all", NULL), 1);
 	assert_int_equal(mem_live(), 0);

@@ -463,10 +463,7 @@ static void the_log_has_a_line_for_each_call(void **state)
 
 static void wrong_arguments_are_named(void **state)
 {
-	static const struct {
-		int line;
-		const char *word, *said;
-	} rows[] = {
+	static const struct option_row rows[] = {
 		{ __LINE__, "machine=power", "machine=power: expected niagara, maramba or batoka" },
 		{ __LINE__, "sockets=5", "sockets=5: unknown argument" },
 		{ __LINE__, "sockets=2", "sockets=2: unknown argument" },
@@ -485,17 +482,9 @@ static void wrong_arguments_are_named(void **state)
 		{ __LINE__, "refs=x", "refs=x: unknown argument" },
 		{ __LINE__, "step", "step: unknown argument; did you mean 'step='?" },
 	};
-	struct qemu_options o;
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct err e = { 0 };
-		char *word = (char *)rows[i].word;
-
-		if (sun4v_options(&o, 1, &word, &e) >= 0 || !strstr(e.text, rows[i].said))
-			fail_msg("line %d: said '%s'", rows[i].line, e.text);
-	}
-	assert_int_equal(mem_live(), 0);
+	options_say(sun4v_options, rows, COUNT(rows), false);
 }
 
 static void rights_are_joined_by_a_plus(void **state)
