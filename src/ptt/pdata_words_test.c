@@ -13,11 +13,11 @@ struct commits {
 	struct ptt_writer *w;
 };
 
-/* One device of 8DW. */
-static void commits_open(struct commits *c)
+/* One device of 8DW, in a file that can be patched, or in the pipe format, which has nothing behind its data. */
+static void commits_open(struct commits *c, bool pipe)
 {
 	const struct ptt_device dev = device_of_format(PTT_8DW);
-	struct bytes_out out = { .arg = &c->b, .put = memory_put, .patch = memory_patch };
+	struct bytes_out out = { .arg = &c->b, .put = memory_put, .patch = pipe ? NULL : memory_patch };
 
 	*c = (struct commits){ 0 };
 	assert_int_equal(ptt_writer_open(&c->w, &out, &dev, 1, &(struct err){ 0 }), 0);
@@ -54,7 +54,7 @@ static void a_whole_file_has_no_words(void **state)
 
 	(void)state;
 	records(p, 2, PTT_8DW, 1);
-	commits_open(&c);
+	commits_open(&c, false);
 	assert_int_equal(ptt_writer_aux(c.w, 0, p, sizeof(p), 0), 0);
 	words_are(&c, "");
 }
@@ -73,7 +73,7 @@ static void buffers_that_the_driver_lost_are_one_or_many(void **state)
 	for (uint32_t n = 1; n <= COUNT(want); n++) {
 		struct commits c;
 
-		commits_open(&c);
+		commits_open(&c, false);
 		for (uint32_t i = 0; i < n; i++)
 			assert_int_equal(ptt_writer_aux(c.w, 0, p, sizeof(p), PDATA_AUX_TRUNCATED), 0);
 		words_are(&c, want[n - 1]);
@@ -100,7 +100,7 @@ static void bytes_that_make_no_record_are_one_or_many(void **state)
 	for (size_t i = 0; i < COUNT(row); i++) {
 		struct commits c;
 
-		commits_open(&c);
+		commits_open(&c, false);
 		assert_int_equal(ptt_writer_aux(c.w, 0, p, row[i].bytes, 0), 0);
 		words_are(&c, row[i].words);
 	}
@@ -121,7 +121,7 @@ static void bytes_between_records_are_one_or_many(void **state)
 
 		records(p, 20, PTT_8DW, 1);
 		memmove(p + 320 + n, p + 352, sizeof(p) - 352);
-		commits_open(&c);
+		commits_open(&c, false);
 		assert_int_equal(ptt_writer_aux(c.w, 0, p, sizeof(p) - 32 + n, 0), 0);
 		words_are(&c, want[n - 1]);
 	}
@@ -134,14 +134,13 @@ static void what_was_lost_in_several_ways_is_said_in_order(void **state)
 
 	(void)state;
 	records(p, 3, PTT_8DW, 1);
-	commits_open(&c);
+	commits_open(&c, false);
 	assert_int_equal(ptt_writer_aux(c.w, 0, p, sizeof(p), PDATA_AUX_TRUNCATED), 0);
 	assert_int_equal(ptt_writer_aux(c.w, 0, p, 64 + 5, 0), 0);
 	words_are(&c, "1 AUX buffer is incomplete: the driver lost data while tracing; "
 		      "5 bytes at the ends of AUX data make no whole record");
 }
 
-/* The pipe format has nothing behind its data. */
 static void bytes_that_a_cut_file_lacks_are_one_or_many(void **state)
 {
 	static const char *const want[] = {
@@ -154,11 +153,9 @@ static void bytes_that_a_cut_file_lacks_are_one_or_many(void **state)
 	(void)state;
 	records(p, 3, PTT_8DW, 1);
 	for (size_t cut = 1; cut <= COUNT(want); cut++) {
-		const struct ptt_device dev = device_of_format(PTT_8DW);
-		struct commits c = { 0 };
-		struct bytes_out out = { .arg = &c.b, .put = memory_put };
+		struct commits c;
 
-		assert_int_equal(ptt_writer_open(&c.w, &out, &dev, 1, &(struct err){ 0 }), 0);
+		commits_open(&c, true);
 		assert_int_equal(ptt_writer_aux(c.w, 0, p, sizeof(p), 0), 0);
 		assert_int_equal(ptt_writer_close(c.w), 0);
 		c.w = NULL;
