@@ -31,37 +31,23 @@ struct archiving {
 	struct tally_serve *s;
 	struct program *p;
 	struct archive *a;
-	uint64_t now_ns;
-	char top[64], dir[80], notes[4096];
+	struct traced_host host;
+	char top[64], dir[80];
 };
-
-static uint64_t archiving_clock(void *arg)
-{
-	return ((struct archiving *)arg)->now_ns;
-}
-
-static int archiving_note(void *arg, const char *text, size_t n)
-{
-	struct archiving *t = arg;
-	const size_t have = strlen(t->notes);
-
-	snprintf(t->notes + have, sizeof(t->notes) - have, "%.*s", (int)n, text);
-	return 0;
-}
 
 static int archiving_open(void **state)
 {
 	static struct archiving t;
 	const struct tally_serve_opts o = { .size = sizeof(o),
-					    .clock = archiving_clock,
-					    .note = archiving_note,
-					    .arg = &t,
+					    .clock = traced_host_clock,
+					    .note = traced_host_note,
+					    .arg = &t.host,
 					    .archive = t.dir,
 					    .archive_seconds = EVERY,
 					    .host = "here",
 					    .duckdb = LIBRARY };
 
-	t = (struct archiving){ .now_ns = BEGAN, .top = "/tmp/tally-archive-XXXXXX" };
+	t = (struct archiving){ .host.now_ns = BEGAN, .top = "/tmp/tally-archive-XXXXXX" };
 	if (!mkdtemp(t.top))
 		return -1;
 	snprintf(t.dir, sizeof(t.dir), "%s/archive", t.top);
@@ -216,26 +202,26 @@ static void what_was_counted_is_written_when_a_minute_is_over(void **state)
 	archiving_begin(t);
 	SAYS(t, 0, 0, 0);
 	traced_tick(t->p);
-	assert_int_equal(archive_work(t->a, t->now_ns), EVERY * 1000 + 1);
-	t->now_ns += EVERY * SECOND - 1;
-	assert_int_equal(archive_work(t->a, t->now_ns), 1);
+	assert_int_equal(archive_work(t->a, t->host.now_ns), EVERY * 1000 + 1);
+	t->host.now_ns += EVERY * SECOND - 1;
+	assert_int_equal(archive_work(t->a, t->host.now_ns), 1);
 	SAYS(t, 0, 0, 0);
-	t->now_ns++;
-	assert_int_equal(archive_work(t->a, t->now_ns), EVERY * 1000 + 1);
+	t->host.now_ns++;
+	assert_int_equal(archive_work(t->a, t->host.now_ns), EVERY * 1000 + 1);
 	SAYS(t, 1, 0, 0);
 	assert_int_equal(rights_in_effect(), rights);
-	t->now_ns += EVERY * SECOND; /* nothing more was counted: no file */
-	assert_int_equal(archive_work(t->a, t->now_ns), EVERY * 1000 + 1);
+	t->host.now_ns += EVERY * SECOND; /* nothing more was counted: no file */
+	assert_int_equal(archive_work(t->a, t->host.now_ns), EVERY * 1000 + 1);
 	SAYS(t, 1, 0, 0);
 	traced_tick(t->p);
-	t->now_ns += (EVERY + 20) * SECOND; /* late; the next one is due with its minute */
-	assert_int_equal(archive_work(t->a, t->now_ns), (EVERY - 20) * 1000 + 1);
+	t->host.now_ns += (EVERY + 20) * SECOND; /* late; the next one is due with its minute */
+	assert_int_equal(archive_work(t->a, t->host.now_ns), (EVERY - 20) * 1000 + 1);
 	SAYS(t, 2, 0, 0);
 	traced_tick(t->p);
-	t->now_ns -= 3600 * SECOND; /* the clock is set back */
-	(void)archive_work(t->a, t->now_ns);
+	t->host.now_ns -= 3600 * SECOND; /* the clock is set back */
+	(void)archive_work(t->a, t->host.now_ns);
 	SAYS(t, 3, 0, 0);
-	assert_string_equal(t->notes, "");
+	assert_string_equal(t->host.notes, "");
 }
 
 static void what_cannot_be_written_waits_and_is_told_once(void **state)
@@ -250,20 +236,20 @@ static void what_cannot_be_written_waits_and_is_told_once(void **state)
 	assert_int_equal(symlink("/dev/null", t->dir), 0);
 	for (unsigned i = 1; i <= 3; i++) {
 		traced_tick(t->p);
-		t->now_ns += EVERY * SECOND;
-		(void)archive_work(t->a, t->now_ns);
+		t->host.now_ns += EVERY * SECOND;
+		(void)archive_work(t->a, t->host.now_ns);
 		assert_int_equal(rights_in_effect(), rights);
 	}
 	SAYS(t, 0, 5, 1); /* a try before each reading, and one behind it */
-	assert_int_equal(strncmp(t->notes, "archive: what one counted waits: ", 33), 0);
-	assert_string_equal(strchr(t->notes, '\n'), "\n"); /* the same again is no news */
-	*t->notes = '\0';
+	assert_int_equal(strncmp(t->host.notes, "archive: what one counted waits: ", 33), 0);
+	assert_string_equal(strchr(t->host.notes, '\n'), "\n"); /* the same again is no news */
+	*t->host.notes = '\0';
 	assert_int_equal(unlink(t->dir), 0);
 	assert_int_equal(rename(away, t->dir), 0);
-	t->now_ns += EVERY * SECOND;
-	(void)archive_work(t->a, t->now_ns);
+	t->host.now_ns += EVERY * SECOND;
+	(void)archive_work(t->a, t->host.now_ns);
 	SAYS(t, 2, 5, 0); /* what waited, and what came meanwhile */
-	assert_string_equal(t->notes, "archive: what waited is written\n");
+	assert_string_equal(t->host.notes, "archive: what waited is written\n");
 }
 
 static void what_still_waits_at_the_end_is_lost_and_said_to_be(void **state)
@@ -276,13 +262,13 @@ static void what_still_waits_at_the_end_is_lost_and_said_to_be(void **state)
 	assert_int_equal(rename(t->dir, away), 0);
 	assert_int_equal(symlink("/dev/null", t->dir), 0);
 	traced_tick(t->p);
-	t->now_ns += EVERY * SECOND;
-	(void)archive_work(t->a, t->now_ns);
+	t->host.now_ns += EVERY * SECOND;
+	(void)archive_work(t->a, t->host.now_ns);
 	archive_read_last(t->a, t->p); /* as when its program ends: nothing more was counted */
-	*t->notes = '\0';
+	*t->host.notes = '\0';
 	archive_close(t->a);
 	t->a = NULL;
-	assert_int_equal(strncmp(t->notes, "archive: what one counted is lost, 1 rows: ", 43), 0);
+	assert_int_equal(strncmp(t->host.notes, "archive: what one counted is lost, 1 rows: ", 43), 0);
 }
 
 static void a_last_reading_has_what_came_since_the_one_before(void **state)

@@ -32,26 +32,12 @@ struct pushing {
 	struct tally_serve *s;
 	struct program *p;
 	struct push *push;
-	uint64_t now_ns;
+	struct traced_host host;
 	int listener;
 	uint16_t port;
-	char url[64], notes[4096];
+	char url[64];
 	char request[16384]; /* the last one: its head and its body */
 };
-
-static uint64_t pushing_clock(void *arg)
-{
-	return ((struct pushing *)arg)->now_ns;
-}
-
-static int pushing_note(void *arg, const char *text, size_t n)
-{
-	struct pushing *t = arg;
-	const size_t have = strlen(t->notes);
-
-	snprintf(t->notes + have, sizeof(t->notes) - have, "%.*s", (int)n, text);
-	return 0;
-}
 
 static void pushing_listen(struct pushing *t)
 {
@@ -73,14 +59,14 @@ static int pushing_open(void **state)
 {
 	static struct pushing t;
 	struct tally_serve_opts o = { .size = sizeof(o),
-				      .clock = pushing_clock,
-				      .note = pushing_note,
-				      .arg = &t,
+				      .clock = traced_host_clock,
+				      .note = traced_host_note,
+				      .arg = &t.host,
 				      .push = t.url,
 				      .push_seconds = 10,
 				      .flags = TALLY_SERVE_FOLDED };
 
-	t = (struct pushing){ .now_ns = BEGAN * SECOND };
+	t = (struct pushing){ .host.now_ns = BEGAN * SECOND };
 	pushing_listen(&t);
 	snprintf(t.url, sizeof(t.url), "http://127.0.0.1:%u//", t.port);
 	if (tally_serve_open(&t.s, &o) < 0)
@@ -117,7 +103,7 @@ static void pushing_begin(struct pushing *t)
 static void pushing_count(struct pushing *t, uint64_t seconds)
 {
 	traced_tick(t->p);
-	t->now_ns += seconds * SECOND;
+	t->host.now_ns += seconds * SECOND;
 	push_read(t->push, false);
 }
 
@@ -226,7 +212,7 @@ static void what_was_counted_since_the_last_reading_is_sent(void **state)
 	assert_non_null(strstr(t->request, "\r\nUser-Agent: tally\r\n"));
 	assert_non_null(strstr(t->request, "\r\nContent-Type: text/plain; charset=utf-8\r\n"));
 	assert_string_equal(strstr(t->request, "\r\n\r\n"), "\r\n\r\nticked 2\n");
-	t->now_ns += 10 * SECOND; /* nothing more was counted */
+	t->host.now_ns += 10 * SECOND; /* nothing more was counted */
 	push_read(t->push, false);
 	METRICS(t, 1, 0, 0, 0, 1);
 	pushing_count(t, 10);
@@ -236,7 +222,7 @@ static void what_was_counted_since_the_last_reading_is_sent(void **state)
 		 (unsigned long long)BEGAN + 30);
 	assert_non_null(strstr(t->request, want));
 	assert_string_equal(strstr(t->request, "\r\n\r\n"), "\r\n\r\nticked 1\n");
-	assert_string_equal(t->notes, "");
+	assert_string_equal(t->host.notes, "");
 }
 
 static void a_clock_that_is_set_back_reads_at_once(void **state)
@@ -245,7 +231,7 @@ static void a_clock_that_is_set_back_reads_at_once(void **state)
 
 	pushing_begin(t);
 	traced_tick(t->p);
-	t->now_ns -= 3600 * SECOND;
+	t->host.now_ns -= 3600 * SECOND;
 	push_read(t->push, false);
 	METRICS(t, 0, 0, 0, 1, 0);
 	traced_tick(t->p);
@@ -278,22 +264,22 @@ static void a_server_at_fault_is_asked_again_later_and_later(void **state)
 		server_answers(t, row[i].status, "HTTP too bad\r\nmore");
 		METRICS(t, 0, 0, 0, 1, ++tries);
 		assert_int_equal(push_wait_ms(t->push), row[i].wait_ms + 1);
-		t->now_ns += row[i].wait_ms * (SECOND / 1000) - 1;
+		t->host.now_ns += row[i].wait_ms * (SECOND / 1000) - 1;
 		assert_int_equal(push_wait_ms(t->push), 1);
 		push_run(t->push);
 		METRICS(t, 0, 0, 0, 1, tries); /* not a nanosecond too early */
-		t->now_ns++;
+		t->host.now_ns++;
 		assert_int_equal(push_wait_ms(t->push), 0);
 	}
 	server_answers(t, "200 OK", "");
 	METRICS(t, 1, 0, 0, 0, tries + 1);
 	assert_string_equal(strstr(t->request, "\r\n\r\n"), "\r\n\r\nticked 1\n");
-	assert_string_equal(t->notes, "push: the server does not take profiles: HTTP 500: HTTP too bad\n"
-				      "push: the server takes profiles again\n");
+	assert_string_equal(t->host.notes, "push: the server does not take profiles: HTTP 500: HTTP too bad\n"
+					   "push: the server takes profiles again\n");
 	pushing_count(t, 10);
 	server_answers(t, "500 Internal Server Error", "HTTP");
 	assert_int_equal(push_wait_ms(t->push), 1001);
-	t->now_ns -= 3600 * SECOND; /* the clock is set back: at once */
+	t->host.now_ns -= 3600 * SECOND; /* the clock is set back: at once */
 	assert_int_equal(push_wait_ms(t->push), 0);
 }
 
@@ -310,11 +296,12 @@ static void what_a_server_refuses_is_lost_and_counted(void **state)
 		METRICS(t, 0, i + 1, 0, 0, i + 1);
 		assert_int_equal(push_wait_ms(t->push), -1);
 	}
-	assert_string_equal(t->notes, "push: the server does not take profiles: HTTP 400: HTTP so it is\n"); /* once */
+	assert_string_equal(t->host.notes,
+			    "push: the server does not take profiles: HTTP 400: HTTP so it is\n"); /* once */
 	pushing_count(t, 10);
 	server_answers(t, "299 Odd", "");
 	METRICS(t, 1, 4, 0, 0, 5);
-	assert_non_null(strstr(t->notes, "\npush: the server takes profiles again\n"));
+	assert_non_null(strstr(t->host.notes, "\npush: the server takes profiles again\n"));
 }
 
 /* Of what a server says the first line is told, and 120 bytes of it. */
@@ -368,7 +355,7 @@ static void a_program_that_is_replaced_begins_anew(void **state)
 	pushing_count(t, 10);
 	server_answers(t, "200 OK", "");
 	t->p->generation++; /* its aggregations are others, which begin at nothing */
-	t->now_ns += 10 * SECOND;
+	t->host.now_ns += 10 * SECOND;
 	push_read(t->push, false);
 	METRICS(t, 1, 0, 0, 1, 1);
 	server_answers(t, "200 OK", "");
@@ -383,18 +370,18 @@ static void at_the_end_what_did_not_reach_the_server_is_said(void **state)
 	close(t->listener); /* nobody is there */
 	t->listener = -1;
 	pushing_count(t, 10);
-	for (int turn = 0; turn < TURNS && !*t->notes; turn++)
+	for (int turn = 0; turn < TURNS && !*t->host.notes; turn++)
 		push_turn(t);
-	assert_int_equal(strncmp(t->notes, "push: the server does not take profiles: ", 41), 0);
+	assert_int_equal(strncmp(t->host.notes, "push: the server does not take profiles: ", 41), 0);
 	METRICS(t, 0, 0, 0, 1, 1);
-	*t->notes = '\0';
+	*t->host.notes = '\0';
 	push_end(t->push);
-	assert_string_equal(t->notes, "push: 1 profile did not reach the server and is lost\n");
+	assert_string_equal(t->host.notes, "push: 1 profile did not reach the server and is lost\n");
 	METRICS(t, 0, 0, 0, 1, 2); /* it was tried once more */
-	*t->notes = '\0';
+	*t->host.notes = '\0';
 	traced_tick(t->p); /* nobody has read that */
 	push_end(t->push);
-	assert_string_equal(t->notes, "push: 2 profiles did not reach the server and are lost\n");
+	assert_string_equal(t->host.notes, "push: 2 profiles did not reach the server and are lost\n");
 }
 
 static void memory_that_is_out_loses_no_count_in_silence(void **state)

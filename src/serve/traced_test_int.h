@@ -1,4 +1,4 @@
-/* traced_test_int.h: programs of a service that run in the vm: they fire when a test says so. */
+/* traced_test_int.h: programs of a service that run in the vm: they fire when a test says so, and time is the test's. */
 #ifndef TALLY_SERVE_TRACED_TEST_INT_H
 #define TALLY_SERVE_TRACED_TEST_INT_H
 
@@ -6,10 +6,31 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "serve/serve_int.h"
+
+/* What a service has around it: .arg of its options. */
+struct traced_host {
+	uint64_t now_ns;  /* stands still until a test moves it */
+	char notes[4096]; /* all that was noted */
+};
+
+static inline uint64_t traced_host_clock(void *arg)
+{
+	return ((struct traced_host *)arg)->now_ns;
+}
+
+static inline int traced_host_note(void *arg, const char *text, size_t n)
+{
+	struct traced_host *h = arg;
+	const size_t have = strlen(h->notes);
+
+	snprintf(h->notes + have, sizeof(h->notes) - have, "%.*s", (int)n, text);
+	return 0;
+}
 
 /* The program of this path, without its file: BEGIN has fired. */
 static inline struct program *traced_open(struct tally_serve *s, const char *path, const char *text)
