@@ -354,6 +354,13 @@ MADE
   ! tools/mutate.sh -l --seed 8 --count 5 | cmp -s - "$BATS_TEST_TMPDIR/one" || return 1
 }
 
+@test "mutate.sh chooses the same places of a file whatever is written in another" {
+  local file=src/base/text.c
+  tools/mutate.sh -l --seed 7 --count 40 src/base/buf.c $file | grep "^$file" >"$BATS_TEST_TMPDIR/beside"
+  [ -s "$BATS_TEST_TMPDIR/beside" ]
+  tools/mutate.sh -l --seed 7 --count "$(wc -l <"$BATS_TEST_TMPDIR/beside")" $file | cmp - "$BATS_TEST_TMPDIR/beside"
+}
+
 @test "mutate.sh names the test that catches a change, and goes on where it ended" {
   unshare -m -p -f --kill-child --mount-proc $([ "$(id -u)" -eq 0 ] || echo --map-current-user) true 2>/dev/null || skip "no name spaces (unshare)"
   local tree="$ROOT/build/mutated" # what is below /tmp can't be tested

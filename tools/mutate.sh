@@ -80,6 +80,8 @@ for number in "${seed:-1}" "${count:-1}" "$jobs" "$budget" "$least"; do [[ $numb
 
 # ---- which changes -------------------------------------------------------------------------------
 # Rows of tools/mutate.awk, of all files or of those that are named; with --count a choice of them, the same for the same seed.
+# Each draws a lot of its own from the seed, its file, its change and its text, and the lowest lots are taken: a commit changes
+# the choice by the lines that it changes, and what was found out about all others still holds.
 product() { find src -name '*.c' ! -name '*_test.c' ! -name '*_fuzz.c' | LC_ALL=C sort; }
 mutants() {
   local file line
@@ -91,16 +93,16 @@ mutants() {
       LC_ALL=C awk -f tools/mutate.awk "${file%%:*}" | awk -F '\t' -v lines="${line#:}" '
         BEGIN { n = split(lines, at, "-") } !n || $2 == at[1] || (n > 1 && $2 > +at[1] && $2 <= +at[2])'
     done
-  fi | awk -v seed="${seed:-1}" -v count="$count" '
-    # Park and Miller: the same numbers in every awk.  States of two seeds are no small multiples of each other: places would be the same.
-    function random() { state = state * 16807 % 2147483647; return state / 2147483647 }
-    { row[NR] = $0 }
-    END {
-      if (count == "") count = NR
-      state = (seed % 1000003 * 1103515245 + 12345) % 2147483646 + 1
-      for (i = 0; i < 8; i++) random()
-      for (i = 1; i <= NR && count; i++) if (random() * (NR - i + 1) < count) { print row[i]; count-- }
-    }'
+  fi | LC_ALL=C awk -F '\t' -v seed="${seed:-1}" -v count="$count" '
+    # The rest of a division by a prime: the same number in every awk.
+    function lot(text,   i, n) {
+      n = seed % 2147483646 + 1
+      for (i = length(text); i; i--) n = (n * 16807 + code[substr(text, i, 1)]) % 2147483647
+      return n
+    }
+    BEGIN { for (i = 1; i < 256; i++) code[sprintf("%c", i)] = i }
+    { place = $1 FS $4 FS $5; print (count == "" ? 0 : lot(place FS (++nth[place]))) FS NR FS $0 }' |
+    sort -n -k 1,1 -k 2,2 | if [ -n "$count" ]; then head -n "$count"; else cat; fi | sort -n -k 2,2 | cut -f 3-
 }
 for file in "${files[@]}"; do
   product | grep -qx -- "${file%%:*}" || fail "${file%%:*} is no .c file of src/ that goes into the product"
