@@ -792,6 +792,7 @@ static int bind_clause(struct d_unit *u, struct d_clausenode *c)
 	u->header = c->header;
 	u->cur_clause = c;
 	int rc = c->probes == NULL ? bind_descs(u, c) : 0;
+	const bool has_probes = rc == 0;
 	if (rc == 0)
 		rc = divide_clause(u, c);
 	if (rc == 0 && c->pred != NULL)
@@ -801,7 +802,7 @@ static int bind_clause(struct d_unit *u, struct d_clausenode *c)
 		rc = bind_statements(u, c->stmts);
 	u->region = "predicate";
 	u->header = c->header;
-	if (c->pred != NULL && rc != -TALLY_ENOMEM) {
+	if (c->pred != NULL && has_probes && rc != -TALLY_ENOMEM) {
 		/* a wrong name of the predicate is told before one of the actions, behind which it stands */
 		const struct err of_actions = *u->err, why = u->why != NULL ? *u->why : *u->err;
 		*u->err = (struct err){ 0 };

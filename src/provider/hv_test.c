@@ -205,8 +205,8 @@ static void without_a_hypervisor_the_words_name_a_model(void **state)
 	(void)state;
 	REFUSES(t,
 		{ "gpci", "entitled-1s",
-		  "gpci: entitled-1s requires a hypervisor, and this machine has none: name a platform "
-		  "with --on power" },
+		  "gpci: entitled-1s requires a hypervisor, and this machine has none; "
+		  "'tally trace --on power' has one" },
 		{ "vfalls", "sample-1s", "--on batoka" }, { "mmustat", "sample-1s", "--on niagara" },
 		{ "gpci", "", "--on power" }, { "vfalls", "*", "--on batoka" }, { "mmustat", "s*", "--on niagara" });
 	assert_int_equal(match(t, "", "tick-1s", &id, &e), 1);

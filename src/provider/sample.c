@@ -32,7 +32,7 @@ int sample_no_platform(const struct probes *t, const struct provider *prov, cons
 		return err_set(why, TALLY_ENOPROBE, "%s has none; '--on %s' is a model that has", l->op->what,
 			       prov->model);
 	return err_set(why, TALLY_ENOPROBE,
-		       "%s requires a hypervisor, and this machine has none: name a platform with --on %s", name,
+		       "%s requires a hypervisor, and this machine has none; 'tally trace --on %s' has one", name,
 		       prov->model);
 }
 
@@ -44,10 +44,10 @@ int sample_no_interval(const char *name, const char *word, struct err *why)
 
 int sample_why_none(const struct provider *prov, bool is_there, struct err *why)
 {
-	return is_there ?
-		       0 :
-		       err_set(why, TALLY_ENOPROBE, "%s: its probes require a hypervisor: name a platform with --on %s",
-			       prov->name, prov->model);
+	return is_there ? 0 :
+			  err_set(why, TALLY_ENOPROBE,
+				  "%s: its probes require a hypervisor; 'tally trace --on %s' has one", prov->name,
+				  prov->model);
 }
 
 struct probe *sample_make_probe(struct probes *t, const struct provider *prov, const char *name, uint64_t ns,
