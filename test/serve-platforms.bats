@@ -195,7 +195,7 @@ same_packets() { # LOAD EVENT
   machine=$!
   until [ -S socket ]; do kill -0 "$machine"; done
   kill -HUP "$server"
-  until_log 'reloaded: 3 programs, 0 failed'
+  until_log 'reloaded: 1 program and 2 platforms, 0 failed'
   metrics >page
   ends_with 0 "$machine" kill "$machine"
   grep -qx 'tally_up{platform="unix:socket"} 1' page

@@ -95,7 +95,7 @@ read_now() {
   echo 'BEGIN { @stacks["a", stack()] = count(); @bytes[stack()] = sum(4096); @plain = count(); @[stack(2)] = count(); }' >known.d
   keep
   before=$(date +%s)
-  serve --push "$push/" --push-every 1s --push-format folded -s known.d
+  serve --push "$push/ingest" --push-every 1s --push-format folded -s known.d
   until_value tally_profiles_pushed_total 3
   after=$(date +%s)
   folded known stacks >stacks
@@ -264,4 +264,9 @@ P
   said 2 "tally: --push-every: invalid time '0' (expected 1s to 24h, such as 15s or 1m)"
   run "$TALLY" serve -s known.d --push-format svg
   said 2 "tally: --push-format: unknown format 'svg' (expected pprof or folded)"
+  for option in "--push-every 1m" "--push-format pprof" "--archive-every 1m"; do
+    run "$TALLY" serve -s known.d $option
+    has "${option% *} requires ${option%-* *}"
+    [ "$status" -eq 2 ]
+  done
 }

@@ -452,7 +452,9 @@ serve_tls() { # ARGUMENTS...
   said 1 "tally: 0.0.0.0:0 is no loopback address: that requires TLS and users, which a file of --web.config.file has (tls_server_config and basic_auth_users)"
   printf 'tls_server_config:\n  cert_file: one.crt\n  client_ca_file: ca.crt\n' >web.yml
   run "$TALLY" serve -s known.d --web.config.file web.yml
-  said 1 "tally: web.yml: line 3: unknown key of tls_server_config (expected cert_file or key_file)"
+  said 1 "tally: web.yml: line 3: unknown key 'client_ca_file' of tls_server_config (expected cert_file or key_file)"
+  run "$TALLY" serve --check -s known.d --web.config.file web.yml
+  said 1 "$output"
   printf 'tls_server_config:\n  cert_file: one.crt\n' >web.yml
   run "$TALLY" serve -s known.d --web.config.file web.yml
   said 1 "tally: web.yml: tls_server_config has no key_file"
@@ -530,7 +532,7 @@ def hear(what):
         words = said.recv(4096).decode()
         if what in words:
             return words
-assert 'STATUS=1 programs, 0 failed' in hear('READY=1')
+assert 'STATUS=1 program, 0 failed' in hear('READY=1')
 hear('WATCHDOG=1'); hear('WATCHDOG=1')
 assert 'tally_amount{program="known"} 42' in urllib.request.urlopen(f'http://127.0.0.1:{port}/metrics').read().decode()
 os.kill(pid, signal.SIGHUP)

@@ -32,7 +32,8 @@ struct serve {
 	uint32_t nfiles;
 	struct serve_on on[PLATFORMS];
 	uint32_t non;
-	bool check, drop, folded;
+	const char *push_format;
+	bool check, drop;
 	int status; /* of a write */
 	struct utsname host;
 	struct buf duckdb;
@@ -145,8 +146,8 @@ static int take_push_format(void *state, const char *value)
 {
 	struct serve *c = state;
 
-	c->folded = !strcmp(value, "folded");
-	return c->folded || !strcmp(value, "pprof") ?
+	c->push_format = value;
+	return !strcmp(value, "folded") || !strcmp(value, "pprof") ?
 		       GO_ON :
 		       refuse_usage(c->cx, "--push-format: unknown format '%s' (expected pprof or folded)", value);
 }
@@ -291,6 +292,7 @@ static void serve_take_manager(struct tally_serve_opts *o)
 
 static int serve_with_options(struct serve *c)
 {
+	const bool is_folded = c->push_format && !strcmp(c->push_format, "folded");
 	struct tally_serve *s = NULL;
 	int status, rc;
 
@@ -300,7 +302,7 @@ static int serve_with_options(struct serve *c)
 	c->o.arg = c;
 	c->o.stop = catch_signals();
 	c->o.reload = catch_reload();
-	c->o.flags = (c->drop ? TALLY_SERVE_DROP : 0) | (c->folded ? TALLY_SERVE_FOLDED : 0);
+	c->o.flags = (c->drop ? TALLY_SERVE_DROP : 0) | (is_folded ? TALLY_SERVE_FOLDED : 0);
 	c->o.host = uname(&c->host) ? NULL : c->host.nodename;
 	c->o.duckdb = duckdb_library(&c->duckdb);
 	serve_take_manager(&c->o);
@@ -318,6 +320,24 @@ static int serve_with_options(struct serve *c)
 	return status;
 }
 
+/* Options that say how something is done, without the one that says that it is. */
+static int serve_check_pairs(const struct serve *c)
+{
+	const struct {
+		bool is_alone;
+		const char *option, *of;
+	} pairs[] = {
+		{ c->o.push_seconds && !c->o.push, "--push-every", "--push" },
+		{ c->push_format && !c->o.push, "--push-format", "--push" },
+		{ c->o.archive_seconds && !c->o.archive, "--archive-every", "--archive" },
+	};
+
+	for (size_t i = 0; i < COUNT(pairs); i++)
+		if (pairs[i].is_alone)
+			return opts_refuse(c->cx, cmd_serve_opts(), "%s requires %s", pairs[i].option, pairs[i].of);
+	return GO_ON;
+}
+
 int cmd_serve(struct cmd_ctx *cx, int argc, char **argv)
 {
 	struct serve c = { .cx = cx };
@@ -326,6 +346,8 @@ int cmd_serve(struct cmd_ctx *cx, int argc, char **argv)
 	if (status == GO_ON && first < argc)
 		status = opts_refuse(cx, cmd_serve_opts(), "unexpected argument '%s': programs are given by -s",
 				     argv[first]);
+	if (status == GO_ON)
+		status = serve_check_pairs(&c);
 	if (status == GO_ON)
 		status = serve_with_options(&c);
 	for (uint32_t i = 0; i < c.non; i++)

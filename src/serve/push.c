@@ -41,6 +41,7 @@ LIBRARY_NOTE("push", "tally serve --push", "suggested", SONAME);
 #define REQUEST_MS 10000L
 #define RETRY_FIRST_NS UINT64_C(1000000000)
 #define RETRY_LAST_NS UINT64_C(60000000000)
+#define INGEST "/ingest"    /* a URL may end in it, or not */
 #define SECONDS_USUAL 15u /* as Pyroscope's agents */
 #define END_NS UINT64_C(5000000000)
 #define END_MS 10
@@ -187,6 +188,8 @@ int push_open(struct push **ret, struct tally_serve *s, struct err *e)
 		return p->base ? err_set(e, TALLY_EIO, "failed to wait for sockets: %s", strerror(errno)) : err_oom(e);
 	for (n = strlen(p->base); p->base[n - 1] == '/'; n--)
 		p->base[n - 1] = '\0';
+	if (n > strlen(INGEST) && !strcmp(p->base + n - strlen(INGEST), INGEST))
+		p->base[n - strlen(INGEST)] = '\0';
 	if (gethostname(p->host, sizeof(p->host) - 1) < 0)
 		strcpy(p->host, "localhost");
 	rc = push_load(p, e);
@@ -264,7 +267,7 @@ static char *push_url(const struct push *p, const struct push_source *src, const
 	buf_putc(&name, '}');
 	escaped = name.failed ? NULL : p->lib.easy_escape(p->easy, name.p, (int)name.n);
 	if (escaped) {
-		buf_printf(&url, "%s/ingest?name=%s&from=%llu&until=%llu&format=%s&spyName=tally", p->base, escaped,
+		buf_printf(&url, "%s" INGEST "?name=%s&from=%llu&until=%llu&format=%s&spyName=tally", p->base, escaped,
 			   (unsigned long long)(src->since_ns / 1000000000), (unsigned long long)(now_ns / 1000000000),
 			   p->serve->o.flags & TALLY_SERVE_FOLDED ? "folded" : "pprof");
 		buf_printf(&url, "&units=%s&aggregationType=sum",

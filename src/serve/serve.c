@@ -20,6 +20,7 @@
 #include "serve/live_int.h"
 #include "serve/push_int.h"
 #include "serve/serve_int.h"
+#include "serve/web_int.h"
 
 #define LAST_TURNS 8 /* the library needs one to resume, and some to write */
 #define TURN_MS 1000 /* drops and CPUs that come and go are looked at so often */
@@ -562,10 +563,17 @@ int tally_serve_check(struct tally_serve *s, tally_write_fn *out, void *arg)
 	static const char *const types[] = { "counter", "gauge", "summary", "histogram" };
 	struct buf b = { 0 };
 	struct family_part *part;
+	struct web web;
 	uint32_t n = 0;
 	int rc, failed;
 
 	serve_enter(s);
+	if (s->o.web) {
+		rc = web_open(&web, s->o.web, &s->err);
+		if (rc < 0)
+			return rc;
+		web_close(&web);
+	}
 	rc = serve_look(s);
 	if (rc < 0)
 		return rc;
@@ -588,6 +596,31 @@ int tally_serve_check(struct tally_serve *s, tally_write_fn *out, void *arg)
 	return rc < 0 ? rc : failed;
 }
 
+/* "2 programs and 1 platform" */
+struct serve_count {
+	char text[64];
+};
+static struct serve_count serve_count_all(const struct tally_serve *s)
+{
+	struct serve_count c;
+	uint32_t programs = s->nprograms, platforms = 0;
+	int n;
+
+	for (uint32_t i = 0; i < s->nprograms; i++)
+		platforms += s->program[i]->is_platform;
+	programs -= platforms;
+	n = snprintf(c.text, sizeof(c.text), "%u program%s", programs, programs == 1 ? "" : "s");
+	if (platforms)
+		snprintf(c.text + n, sizeof(c.text) - (size_t)n, " and %u platform%s", platforms,
+			 platforms == 1 ? "" : "s");
+	return c;
+}
+
+static void serve_tell_ready(struct tally_serve *s, int failed)
+{
+	service_tell(s, "READY=1\nSTATUS=%s, %d failed", serve_count_all(s).text, failed);
+}
+
 static void serve_reload(struct tally_serve *s)
 {
 	int failed;
@@ -602,8 +635,8 @@ static void serve_reload(struct tally_serve *s)
 	if (serve_look(s) < 0 || http_reload(s->http, &s->err) < 0)
 		serve_note(s, "reload: %s", s->err.text);
 	failed = serve_load(s, true);
-	service_tell(s, "READY=1\nSTATUS=%u programs, %d failed", s->nprograms, failed);
-	serve_note(s, "reloaded: %u program%s, %d failed", s->nprograms, s->nprograms == 1 ? "" : "s", failed);
+	serve_tell_ready(s, failed);
+	serve_note(s, "reloaded: %s, %d failed", serve_count_all(s).text, failed);
 }
 
 /* Waits until something is due, and does it. */
@@ -687,9 +720,8 @@ int tally_serve_run(struct tally_serve *s)
 		return err_oom(&s->err);
 	if (s->o.flags & TALLY_SERVE_DROP)
 		rc = serve_drop(s);
-	service_tell(s, "READY=1\nSTATUS=%u programs, %d failed", s->nprograms, failed);
-	serve_note(s, "serving %u program%s (%d failed) on port %u", s->nprograms, s->nprograms == 1 ? "" : "s", failed,
-		   http_port(s->http));
+	serve_tell_ready(s, failed);
+	serve_note(s, "serving %s (%d failed) on port %u", serve_count_all(s).text, failed, http_port(s->http));
 	while (rc >= 0 && !(s->o.stop && *s->o.stop)) {
 		rc = serve_turn(s, fds);
 		if (s->o.reload && *s->o.reload) {

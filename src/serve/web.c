@@ -89,7 +89,9 @@ static int web_take_pair(struct web *w, const struct web_parser *p, char *key, c
 	if (p->section != WEB_TLS)
 		return web_refuse(p, e, "it belongs to no section (expected tls_server_config: or basic_auth_users:)");
 	if (!file)
-		return web_refuse(p, e, "unknown key of tls_server_config (expected cert_file or key_file)");
+		return err_set(e, TALLY_EINVAL,
+			       "line %u: unknown key '%s' of tls_server_config (expected cert_file or key_file)",
+			       p->line, key);
 	if (*file)
 		return web_refuse(p, e, "the file is given twice");
 	*file = mem_strdup(value);
@@ -108,7 +110,9 @@ static int web_take_section(struct web_parser *p, const char *text, size_t n, st
 			p->section = i;
 			return 0;
 		}
-	return web_refuse(p, e, "unknown section (expected tls_server_config: or basic_auth_users:)");
+	return err_set(e, TALLY_EINVAL,
+		       "line %u: unknown section '%.*s' (expected tls_server_config: or basic_auth_users:)", p->line,
+		       (int)(n < 64 ? n : 64), text);
 }
 
 static int web_take_line(struct web *w, struct web_parser *p, const char *text, size_t n, struct err *e)
