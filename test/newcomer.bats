@@ -73,7 +73,7 @@ trace_here() {
 
 @test "\$target without -c or -p: what defines it is not said" {
   run vm -n 'BEGIN /pid == $target/ { exit(0); }'
-  has 'macro variable $target is not defined: -c COMMAND or -p PID of 'tally trace' defines it'
+  has "macro variable \$target is not defined: -c COMMAND or -p PID of 'tally trace' defines it"
   run vm -n 'BEGIN /pid == $nosuch/ { exit(0); }'
   has 'macro variable $nosuch is not defined'
   [[ "$output" != *defines* ]]
