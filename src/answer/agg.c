@@ -9,6 +9,7 @@
  * with both averages cut to integers.  A normalized stddev is that divided by
  * the divisor.
  */
+#include <float.h>
 #include <stdlib.h>
 
 #include "answer/answer_int.h"
@@ -106,17 +107,30 @@ int64_t an_agg_value(const struct an_agg *a, const struct an_row *r)
 
 /* ---- order --------------------------------------------------------------------- */
 
+static_assert(LDBL_MANT_DIG >= 64, "whole numbers of 64 bits, with a sign or without one, are exact weights");
+
+static long double agg_row_weight(const struct an_agg *a, const struct an_row *r)
+{
+	if (an_is_hist(a))
+		return an_hist_weight(a, r);
+	if (a->fn == AGG_STDDEV)
+		return (long double)agg_row_deviation(r);
+	if (a->fn == AGG_AVG)
+		return (long double)agg_row_average(r);
+	return an_agg_signed(a) ? (long double)r->sum : (long double)(uint64_t)r->sum;
+}
+
+/* Rows that weigh alike. */
+static int agg_row_compare_zero(const struct an_agg *a, const struct an_row *l, const struct an_row *r)
+{
+	return an_is_hist(a) ? AN_ORDER(an_hist_zero(a, l), an_hist_zero(a, r)) : 0;
+}
+
 int an_row_compare_value(const struct an_agg *a, const struct an_row *l, const struct an_row *r)
 {
-	if (an_is_hist(a)) {
-		long double left = an_hist_weight(a, l), right = an_hist_weight(a, r);
-		return left != right ? AN_ORDER(left, right) : AN_ORDER(an_hist_zero(a, l), an_hist_zero(a, r));
-	}
-	if (a->fn == AGG_STDDEV)
-		return AN_ORDER(agg_row_deviation(l), agg_row_deviation(r));
-	if (a->fn == AGG_AVG)
-		return AN_ORDER(agg_row_average(l), agg_row_average(r));
-	return an_agg_signed(a) ? AN_ORDER(l->sum, r->sum) : AN_ORDER((uint64_t)l->sum, (uint64_t)r->sum);
+	const long double left = agg_row_weight(a, l), right = agg_row_weight(a, r);
+
+	return left != right ? AN_ORDER(left, right) : agg_row_compare_zero(a, l, r);
 }
 
 int an_row_compare_key(const struct an_row *l, const struct an_row *r, uint32_t keypos)
@@ -145,7 +159,9 @@ static int compare_rows(const void *l, const void *r, void *arg)
 	const struct an_row *left = l, *right = r;
 	int c = s->how->by_key ? 0 :
 		s->by_sum      ? AN_ORDER((uint64_t)left->sum ^ s->flip, (uint64_t)right->sum ^ s->flip) :
-				 an_row_compare_value(s->agg, l, r);
+				 AN_ORDER(left->weight, right->weight);
+	if (c == 0 && !s->how->by_key)
+		c = agg_row_compare_zero(s->agg, left, right);
 	if (c == 0)
 		c = an_row_compare_key(l, r, s->how->keypos);
 	return s->how->reverse ? -c : c;
@@ -158,6 +174,8 @@ void an_agg_sort(struct an_agg *a, const struct an_sort *how)
 			     .how = how != NULL ? how : &usual,
 			     .by_sum = a->fn == AGG_COUNT || a->fn == AGG_SUM || a->fn == AGG_MIN || a->fn == AGG_MAX,
 			     .flip = an_agg_signed(a) ? UINT64_C(1) << 63 : 0 };
+	for (uint32_t i = 0; !s.how->by_key && !s.by_sum && i < a->nrows; i++)
+		a->row[i].weight = agg_row_weight(a, &a->row[i]);
 	if (a->nrows > 1)
 		qsort_r(a->row, a->nrows, sizeof(*a->row), compare_rows, &s);
 }

@@ -67,6 +67,8 @@ struct an_row {
 	uint64_t sq_lo, sq_hi; /* stddev: sum of squares */
 	const int64_t *bucket;
 	uint32_t nbuckets; /* counts from bucket 0 on; past the end: 0 */
+	long double
+		weight; /* an_agg_sort() finds it once, for what it compares is not at hand: avg, stddev, histograms */
 };
 struct an_agg {
 	const char *name; /* without @ */

@@ -41,7 +41,7 @@ LIBRARY_NOTE("push", "tally serve --push", "suggested", SONAME);
 #define REQUEST_MS 10000L
 #define RETRY_FIRST_NS UINT64_C(1000000000)
 #define RETRY_LAST_NS UINT64_C(60000000000)
-#define INGEST "/ingest"    /* a URL may end in it, or not */
+#define INGEST "/ingest"  /* a URL may end in it, or not */
 #define SECONDS_USUAL 15u /* as Pyroscope's agents */
 #define END_NS UINT64_C(5000000000)
 #define END_MS 10
