@@ -36,8 +36,9 @@ __asm__(".text\n"
 		NOTE(".asciz \"a_b__c___d__\"", "") NOTE(LETTERS(126, "x") ".asciz \"y\"",
 							 "") NOTE(LETTERS(127, "z") ".asciz \"zz\"", "")
 			NOTE(LETTERS(126, "w") ".asciz \"__w\"", "") NOTE(LETTERS(127, "v") ".asciz \"__v\"", "")
-				NOTE(".asciz \"plain\"",
-				     EIGHT) "ret\n"
+				NOTE(".asciz \"plain\"", EIGHT) ".rept 40\n" NOTE(
+					".asciz \"often\"",
+					"") ".endr\nret\n"
 					    ".size tally_usdt_target, . - tally_usdt_target\n"
 					    ".pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n"
 					    ".weak _.stapsdt.base\n.hidden _.stapsdt.base\n"
@@ -148,7 +149,7 @@ static void notes_of_one_name_are_one_probe(void **state)
 		}
 		assert_int_equal(n, 2);
 	}
-	assert_int_equal(usdt_match(t, "tallyunit", "", "*", &f, &e), 8);
+	assert_int_equal(usdt_match(t, "tallyunit", "", "*", &f, &e), 8 + 40);
 	assert_int_equal(usdt_match(t, "tally*", "", "two-words", &f, &e), 1);
 	probes_close(t);
 }

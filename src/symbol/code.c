@@ -129,31 +129,32 @@ static const char *note_text(struct code *c, const char **at, const char *end)
 	return arena_strndup(&c->text, text, (size_t)(nul - text));
 }
 
-/* False: no memory, or too many. */
-static bool code_take_note(struct code *c, const char *p, size_t n, uint64_t base)
+/* Negative: no memory. What is no whole note of ours is passed over. */
+static int code_take_note(struct code *c, const char *p, size_t n, uint64_t base)
 {
 	const char *end = p + n, *at = p + 24;
 	uint64_t word[3], moved;
 	struct sym_note note, *to;
 
 	if (n < 24)
-		return true;
+		return 0;
 	memcpy(word, p, sizeof(word));
 	note.prov = note_text(c, &at, end);
 	note.name = note.prov ? note_text(c, &at, end) : NULL;
 	note.args = note.name ? note_text(c, &at, end) : NULL;
-	if (c->text.failed || c->c.nnotes == NOTES_MOST)
-		return false;
+	if (c->text.failed)
+		return -TALLY_ENOMEM;
 	moved = base && word[1] ? base - word[1] : 0;
 	note.addr = word[0] + moved;
 	note.semaphore = 0;
 	if (!note.args || !*note.prov || !*note.name || !code_offset(c, note.addr, true, &note.offset) ||
 	    (word[2] && !code_offset(c, word[2] + moved, false, &note.semaphore)))
-		return true;
+		return 0;
 	to = VEC_NEW(c->note, c->c.nnotes, c->cap_notes);
-	if (to)
-		*to = note;
-	return to;
+	if (!to)
+		return -TALLY_ENOMEM;
+	*to = note;
+	return 0;
 }
 
 static int code_take_notes(struct code *c, Elf *e)
@@ -165,6 +166,7 @@ static int code_take_notes(struct code *c, Elf *e)
 	const char *is;
 	GElf_Shdr sh;
 	GElf_Nhdr nh;
+	int rc = 0;
 
 	if (elf_getshdrstrndx(e, &names) < 0)
 		return 0;
@@ -176,15 +178,16 @@ static int code_take_notes(struct code *c, Elf *e)
 		else if (!strcmp(is, ".note.stapsdt") && sh.sh_type == SHT_NOTE && sh.sh_size <= NOTES_BYTES_MOST)
 			notes = elf_getdata(scn, NULL);
 	}
-	for (at = 0; notes && (at = gelf_getnote(notes, at, &nh, &name, &desc)) > 0;) {
+	for (at = 0;
+	     rc == 0 && notes && c->c.nnotes < NOTES_MOST && (at = gelf_getnote(notes, at, &nh, &name, &desc)) > 0;) {
 		const char *p = notes->d_buf;
 
 		if (nh.n_type == NOTE_TYPE && nh.n_namesz == sizeof("stapsdt") &&
-		    !memcmp(p + name, "stapsdt", nh.n_namesz) && !code_take_note(c, p + desc, nh.n_descsz, base))
-			return c->text.failed ? -TALLY_ENOMEM : 0;
+		    !memcmp(p + name, "stapsdt", nh.n_namesz))
+			rc = code_take_note(c, p + desc, nh.n_descsz, base);
 	}
 	c->c.note = c->note;
-	return 0;
+	return rc;
 }
 
 /* ---- the file ---------------------------------------------------------------------------- */
