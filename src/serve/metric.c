@@ -8,10 +8,11 @@
  * were there first stay, since a counter that comes and goes is of no use to a
  * reader; all other keys are one series with the label other="true", and are counted.
  *
- * A counter that clear() or trunc() sets back begins anew, and says so: _created moves.
+ * A counter that clear() or trunc() sets back begins anew, and says so: _created moves.  When a key counted first is
+ * not known, but that it was after the reading before, or after the program began: that is when it was created.
  *
  * The base units of Prometheus are seconds: an aggregation whose name ends in _ns, _us or _ms is divided, and its name
- * ends in _seconds.
+ * ends in _seconds.  A count() has no unit: @slower_than_10_ms is a number of events.
  */
 #include <stdio.h>
 #include <string.h>
@@ -57,8 +58,9 @@ static bool metric_ends_in(const char *s, size_t n, const char *suffix)
 	return n > strlen(suffix) && !memcmp(s + n - strlen(suffix), suffix, strlen(suffix));
 }
 
-/* "tally_" and the aggregation's name, or the program's if it has none; the unit instead of its suffix. */
-static int metric_set_name(struct metric *m, const char *program, const char *aggregation)
+/* "tally_" and the aggregation's name, or the program's if it has none; the unit instead of its suffix, of what has
+ * one. */
+static int metric_set_name(struct metric *m, const char *program, const char *aggregation, bool has_unit)
 {
 	struct buf b = { 0 };
 	const char *name = *aggregation ? aggregation : program;
@@ -66,7 +68,7 @@ static int metric_set_name(struct metric *m, const char *program, const char *ag
 
 	m->scale = 1;
 	m->unit = "";
-	for (size_t i = 0; i < COUNT(metric_units); i++)
+	for (size_t i = 0; has_unit && i < COUNT(metric_units); i++)
 		if (metric_ends_in(name, n, metric_units[i].suffix)) {
 			m->scale = metric_units[i].scale;
 			m->unit = "seconds";
@@ -168,7 +170,7 @@ int metric_open(struct metric *m, const char *program, const struct tally_aggreg
 	m->most = most;
 	if (a->nlast)
 		rc = metric_set_buckets(m, a->last, a->nlast);
-	rc = rc < 0 ? rc : metric_set_name(m, program, a->name);
+	rc = rc < 0 ? rc : metric_set_name(m, program, a->name, m->type != METRIC_COUNTER);
 	rc = rc < 0 ? rc : metric_set_labels(m, a);
 	rc = rc < 0 ? rc : metric_set_help(m, a);
 	if (rc < 0) {
@@ -205,7 +207,7 @@ int metric_open_figure(struct metric *m, const struct watch_figure *f, uint32_t 
 		m->nlabels++;
 	m->help = help.failed ? NULL : mem_strdup(help.p);
 	if (!name.failed && m->label && m->nlabels == f->nlabels && m->help)
-		rc = metric_set_name(m, "", name.p);
+		rc = metric_set_name(m, "", name.p, true);
 	if (is_ratio)
 		m->unit = "ratio";
 	buf_free(&name);
@@ -300,8 +302,10 @@ static int metric_make_room(struct metric *m)
 	return 0;
 }
 
-void metric_begin(struct metric *m)
+void metric_begin(struct metric *m, const struct metric_reading *r)
 {
+	m->since_ns = m->read_ns && m->read_ns < r->now_ns ? m->read_ns : r->now_ns; /* the clock may be set back */
+	m->read_ns = r->now_ns;
 	if (m->nseries >= m->most && m->nseen < m->nseries)
 		(void)metric_make_room(m); /* without memory they stay, and nothing is lost */
 	m->reading++;
@@ -504,7 +508,7 @@ static int metric_add_series(struct metric *m, const struct metric_reading *r, c
 	 * sum of a summary may fall as well, when what is added is negative. */
 	if (slot || (anew && s->read + 1 < m->reading) ||
 	    (m->type == METRIC_COUNTER ? row->value < s->value : row->count < s->count))
-		s->created_ns = r->now_ns;
+		s->created_ns = m->since_ns ? m->since_ns : r->now_ns;
 	series_take(m, s, row);
 	s->real = real;
 	m->nseen += !series_is_seen(m, s);
@@ -570,7 +574,7 @@ int metric_end(struct metric *m, const struct metric_reading *r, const char *pro
 		buf_puts(&labels, ",other=\"true\"");
 		/* A key that got a place of its own leaves it, and what falls begins anew. */
 		if (!m->other_since_ns || m->other->value < m->other_value || m->other->count < m->other_count)
-			m->other_since_ns = r->now_ns;
+			m->other_since_ns = m->since_ns;
 		m->other_value = m->other->value;
 		m->other_count = m->other->count;
 		m->other->created_ns = m->other_since_ns;

@@ -42,6 +42,8 @@ static void names_follow_from_aggregations(void **state)
 		{ "read_ns", "quantize", "tally_read_seconds", "seconds" },
 		{ "wait_us", "avg", "tally_wait_seconds", "seconds" },
 		{ "_ns", "avg", "tally__ns", "" },
+		{ "slower_than_10_ms", "count", "tally_slower_than_10_ms", "" }, /* a number of events */
+		{ "spent_ms", "sum", "tally_spent_seconds", "seconds" },
 	};
 
 	(void)state;
@@ -89,7 +91,7 @@ static void a_key_that_is_a_number_is_a_label_too(void **state)
 
 	(void)state;
 	metric_of(&m, "n", "count", names, 2, 10);
-	metric_begin(&m);
+	metric_begin(&m, &text_at_5);
 	assert_int_equal(metric_add(&m, &text_at_5, "prog", &row), 0);
 	assert_int_equal(metric_end(&m, &text_at_5, "prog"), 0);
 	assert_string_equal(m.samples.p, "tally_n_total{program=\"prog\",pid=\"-7\",execname=\"sh\"} 3\n");
@@ -115,7 +117,7 @@ static void keys_beyond_the_limit_are_one_series_and_counted(void **state)
 	(void)state;
 	metric_of(&m, "n", "count", key, 1, 2);
 	for (int turn = 0; turn < 2; turn++) { /* those that were first stay, also when another is larger */
-		metric_begin(&m);
+		metric_begin(&m, &text_at_5);
 		give(&m, &text_at_5, "a", 10 + turn);
 		give(&m, &text_at_5, "b", 5);
 		give(&m, &text_at_5, "c", 3 + 90 * turn);
@@ -127,11 +129,11 @@ static void keys_beyond_the_limit_are_one_series_and_counted(void **state)
 					 "tally_n_total{program=\"prog\",execname=\"b\"} 5\n"
 					 "tally_n_total{program=\"prog\",execname=\"\",other=\"true\"} 94\n");
 	/* a key that is gone leaves its place */
-	metric_begin(&m);
+	metric_begin(&m, &text_at_5);
 	give(&m, &text_at_5, "c", 93);
 	give(&m, &text_at_5, "a", 11);
 	assert_int_equal(metric_end(&m, &text_at_5, "prog"), 0);
-	metric_begin(&m);
+	metric_begin(&m, &text_at_5);
 	give(&m, &text_at_5, "c", 93);
 	give(&m, &text_at_5, "a", 11);
 	assert_int_equal(metric_end(&m, &text_at_5, "prog"), 0);
@@ -151,7 +153,7 @@ static void the_extreme_of_many_keys_is_an_extreme(void **state)
 		struct metric m;
 
 		metric_of(&m, "n", row[i].function, key, 1, 1);
-		metric_begin(&m);
+		metric_begin(&m, &text_at_5);
 		give(&m, &text_at_5, "a", 100);
 		give(&m, &text_at_5, "b", 9);
 		give(&m, &text_at_5, "c", 2);
@@ -169,15 +171,44 @@ static void a_counter_that_falls_was_created_anew(void **state)
 
 	(void)state;
 	metric_of(&m, "n", "count", key, 1, 5);
-	metric_begin(&m);
+	metric_begin(&m, &r);
 	give(&m, &r, "a", 7);
 	r.now_ns = 2000000000;
-	metric_begin(&m);
+	metric_begin(&m, &r);
 	give(&m, &r, "a", 8);
 	assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"a\"} 1.500\n"));
-	metric_begin(&m);
+	metric_begin(&m, &r);
 	give(&m, &r, "a", 3);
 	assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"a\"} 2.000\n"));
+	metric_close(&m);
+}
+
+/* Never later than the first event that it counts. */
+static void a_counter_was_created_when_it_may_have_counted_first(void **state)
+{
+	static const char *const key[] = { "execname" };
+	struct metric_reading r = { FORMAT_OPENMETRICS, 1500000000 };
+	struct metric m;
+
+	(void)state;
+	metric_of(&m, "n", "count", key, 1, 2);
+	m.read_ns = 1250000000; /* the program began */
+	metric_begin(&m, &r);
+	give(&m, &r, "a", 7);
+	assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"a\"} 1.250\n"));
+	r.now_ns = 2000000000;
+	metric_begin(&m, &r);
+	give(&m, &r, "a", 7);
+	give(&m, &r, "b", 1);
+	give(&m, &r, "c", 1);
+	assert_int_equal(metric_end(&m, &r, "prog"), 0);
+	assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"a\"} 1.250\n"));
+	assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"b\"} 1.500\n"));
+	assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"\",other=\"true\"} 1.500\n"));
+	r.now_ns = 1000000000; /* the clock was set back */
+	metric_begin(&m, &r);
+	give(&m, &r, "a", 1);
+	assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"a\"} 1.000\n"));
 	metric_close(&m);
 }
 
@@ -189,16 +220,17 @@ static void a_key_that_was_gone_begins_anew(void **state)
 
 	(void)state;
 	metric_of(&m, "n", "count", key, 1, 5);
-	metric_begin(&m);
+	metric_begin(&m, &r);
 	give(&m, &r, "a", 5);
-	metric_begin(&m); /* trunc() */
+	r.now_ns = 1800000000;
+	metric_begin(&m, &r); /* trunc() */
 	give(&m, &r, "b", 1);
 	r.now_ns = 2000000000;
 	for (int reading = 0; reading < 2; reading++) { /* more than it had: that tells nothing */
-		metric_begin(&m);
+		metric_begin(&m, &r);
 		give(&m, &r, "a", 7 + reading);
 		give(&m, &r, "b", 1);
-		assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"a\"} 2.000\n"));
+		assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"a\"} 1.800\n"));
 		assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"b\"} 1.500\n"));
 		r.now_ns += 500000000;
 	}
@@ -224,7 +256,7 @@ static void a_day_of_keys_that_come_and_go_costs_what_an_hour_does(void **state)
 		char name[32], line[96];
 
 		r.now_ns = (minute + 1) * UINT64_C(60000000000);
-		metric_begin(&m);
+		metric_begin(&m, &r);
 		for (uint32_t k = 0; k < CHURN_KEYS; k++) {
 			snprintf(name, sizeof(name), "worker-%06u", minute * CHURN_KEYS + k);
 			give(&m, &r, name, minute + 1);
@@ -274,7 +306,7 @@ static void buckets_are_cumulative_and_the_same_in_each_series(void **state)
 
 	(void)state;
 	assert_int_equal(metric_open(&m, "p", &a, 10, &e), 0);
-	metric_begin(&m);
+	metric_begin(&m, &text_at_5);
 	for (size_t i = 0; i < COUNT(row); i++)
 		assert_int_equal(metric_add(&m, &text_at_5, "p", &row[i]), 0);
 	assert_int_equal(metric_end(&m, &text_at_5, "p"), 0);
@@ -311,7 +343,7 @@ static void a_histogram_of_negative_values_has_no_sum(void **state)
 
 	(void)state;
 	assert_int_equal(metric_open(&m, "p", &a, 10, &e), 0);
-	metric_begin(&m);
+	metric_begin(&m, &text_at_5);
 	assert_int_equal(metric_add(&m, &text_at_5, "p", &row), 0);
 	assert_int_equal(metric_end(&m, &text_at_5, "p"), 0);
 	assert_non_null(strstr(m.samples.p, "tally_h_count{program=\"p\"} 3\n"));
@@ -335,7 +367,7 @@ static void every_failed_allocation_is_survived(void **state)
 		mem_fail_at(n);
 		rc = metric_open(&m, "p", &a, 1, &e);
 		if (rc >= 0)
-			metric_begin(&m);
+			metric_begin(&m, &text_at_5);
 		for (size_t i = 0; rc >= 0 && i < COUNT(k); i++)
 			rc = metric_add(&m, &text_at_5, "p",
 					&(struct tally_row){ .key = &k[i], .nkeys = 1, .sum = 1, .count = 1 });
@@ -408,7 +440,7 @@ static void figures_are_counters_gauges_and_histograms_with_their_own_labels(voi
 		assert_int_equal(metric_open_figure(&m, &row[i].f, 10), 0);
 		assert_string_equal(m.name, row[i].name);
 		assert_string_equal(m.help, row[i].help);
-		metric_begin(&m);
+		metric_begin(&m, &text_at_5);
 		assert_int_equal(metric_add_figure(&m, &text_at_5, "a\"b", &none), 0);
 		assert_int_equal(m.samples.n, 0);
 		for (int twice = 0; twice < 2; twice++)
@@ -429,6 +461,7 @@ int main(void)
 		cmocka_unit_test(keys_beyond_the_limit_are_one_series_and_counted),
 		cmocka_unit_test(the_extreme_of_many_keys_is_an_extreme),
 		cmocka_unit_test(a_counter_that_falls_was_created_anew),
+		cmocka_unit_test(a_counter_was_created_when_it_may_have_counted_first),
 		cmocka_unit_test(a_key_that_was_gone_begins_anew),
 		cmocka_unit_test(a_day_of_keys_that_come_and_go_costs_what_an_hour_does),
 		cmocka_unit_test(buckets_are_cumulative_and_the_same_in_each_series),

@@ -127,7 +127,7 @@ static int platform_take_all(struct program *p, const struct metric_reading *r)
 	int rc;
 
 	for (uint32_t i = 0; i < p->nmetrics; i++)
-		metric_begin(&p->metric[i]);
+		metric_begin(&p->metric[i], r);
 	rc = watch_read(p->watch, platform_take_figure, &c);
 	for (uint32_t i = 0; rc >= 0 && i < p->nmetrics; i++)
 		rc = p->metric[i].name ? metric_end(&p->metric[i], r, p->name) : 0;

@@ -226,8 +226,11 @@ int program_load(struct program *p, bool *is_new)
 
 int program_start(struct program *p)
 {
+	const uint64_t now_ns = p->serve->o.clock(p->serve->o.arg);
 	int rc;
 
+	for (uint32_t i = 0; i < p->nmetrics; i++)
+		p->metric[i].read_ns = now_ns;
 	p->state = PROGRAM_RUNS; /* BEGIN may print */
 	rc = tally_trace_go(p->trace);
 	if (rc >= 0)
@@ -317,7 +320,7 @@ int program_read(struct program *p, const struct metric_reading *r)
 	if (p->is_platform)
 		return platform_read(p, r);
 	for (uint32_t i = 0; i < p->nmetrics; i++)
-		metric_begin(&p->metric[i]);
+		metric_begin(&p->metric[i], r);
 	if (!p->trace)
 		return 0;
 	rc = tally_trace_walk(p->trace, program_take_row, &c);

@@ -56,6 +56,8 @@ struct metric {
 	struct map series; /* text of the labels -> struct metric_series */
 	uint32_t nseries;
 	uint64_t reading;        /* its number; the first is 1 */
+	uint64_t read_ns;        /* when; before the first: when counting began, or 0 */
+	uint64_t since_ns;       /* when the one before was; 0: the family came amid the first */
 	uint32_t nseen;          /* series that it had */
 	uint64_t other_since_ns; /* since when keys are too many, or 0; and what those had in the last reading */
 	int64_t other_value, other_count;
@@ -76,7 +78,7 @@ int metric_open(struct metric *m, const char *program, const struct tally_aggreg
 int metric_open_figure(struct metric *m, const struct watch_figure *f, uint32_t most);
 void metric_close(struct metric *m);
 /* A reading: begin, each row, end; then m->samples has the lines. */
-void metric_begin(struct metric *m);
+void metric_begin(struct metric *m, const struct metric_reading *r);
 int metric_add(struct metric *m, const struct metric_reading *r, const char *program, const struct tally_row *row);
 int metric_add_figure(struct metric *m, const struct metric_reading *r, const char *platform,
 		      const struct watch_figure *f);
