@@ -171,6 +171,22 @@ same_packets() { # LOAD EVENT
   [ $(($(faults) - before)) -ge 100000 ]
 }
 
+@test "a platform that is silent is down before Prometheus gives a scrape up, and others are read" {
+  needs_http
+  "$TALLY" machine power --listen socket 2>machine.log &
+  machine=$!
+  until [ -S socket ]; do kill -0 "$machine"; done
+  serve --on unix:socket -e gpci/entitled/ --on power -e gpci/entitled/
+  metrics | grep -qx 'tally_up{platform="unix:socket"} 1'
+  kill -STOP "$machine"
+  curl -sf --max-time 10 "$at/metrics" >page # its scrape_timeout, unless it is told otherwise
+  kill -CONT "$machine"
+  ends_with 0 "$machine" kill "$machine"
+  grep -qx 'tally_up{platform="unix:socket"} 0' page
+  grep -qx 'tally_up{platform="power"} 1' page
+  curl -sf "$at/status" | grep -qF '"reason":"unix:socket: no answer in 5000 ms"'
+}
+
 @test "a platform that goes away is down with the reason, the others go on, and a reload finds it again" {
   needs_http
   "$TALLY" machine power --listen socket 2>machine.log &

@@ -44,6 +44,8 @@ struct tally_platform_opts {
 					       * long as its row says (tally-get(1)) */
 	const volatile int *stop; /* set: a server behind a socket that does not answer has 2 s in all to do so, however
 					       * much is left to be asked; NULL */
+	uint32_t answer_ms; /* how long a server behind a socket may take to answer; 0: 10 s, and `stop` as it says.
+				   * Once it took longer, all that is still asked has a quarter of that. */
 };
 /* DRIVER: the Linux driver's (PTT); OPENSPARC: the genuine Niagara hypervisor's (sun4v). */
 enum tally_profile { TALLY_PROFILE_SPEC, TALLY_PROFILE_DRIVER, TALLY_PROFILE_OPENSPARC };

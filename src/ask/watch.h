@@ -69,6 +69,7 @@ struct watch_opts {
 	int (*note)(void *arg, const char *text, size_t n); /* what is said beside figures, whole lines */
 	void *arg;                                          /* for note */
 	const volatile int *stop;                           /* NULL */
+	uint32_t answer_ms;                                 /* as tally_platform_opts has it */
 	bool is_sealed; /* rights are given up once it is open: nothing can be opened anew */
 };
 /* Errors: as tally_platform_open() and tally_stat(). *ret is made also then, for its words; NULL: memory is out. */

@@ -46,7 +46,8 @@ int server_open_local(struct server **ret, const struct local_service *s, void *
 		      struct err *e);
 /* PTT over it: both ends (local_ptt.c). The service takes the machine's devices with tally's own driver. */
 extern const struct local_service local_kunpeng;
-/* *stop (NULL: nothing does) ends the patience with a server that does not answer. */
-int local_pmus(struct ptt_pmus *ret, const char *path, const volatile int *stop, struct err *e);
+struct local_wait;
+/* w: how long it waits for a server that does not answer (local.h); NULL: as usual. */
+int local_pmus(struct ptt_pmus *ret, const char *path, const struct local_wait *w, struct err *e);
 
 #endif

@@ -37,6 +37,7 @@ struct local_client {
 	struct local_wait wait; /* with its defaults */
 	bool ending;            /* the last silence has begun */
 	int64_t last_ms;        /* what is left of it */
+	bool unanswered;        /* an answer did not come in its time */
 	int enclosed;           /* goes with the next byte that is sent; -1: nothing does */
 	bool deaf;              /* what is sent reaches nobody; there may still be something to read */
 	uint64_t id;
@@ -188,9 +189,11 @@ static int client_poll(struct local_client *c, struct pollfd *p, int timeout_ms,
 /* Nothing came: the words. Whatever is asked from now on has the last silence only. */
 static int client_unanswered(struct local_client *c, const char *what, struct err *e)
 {
-	if (client_has_ended(c))
-		return err_set(e, TALLY_EIO, "%s: no answer within the %d ms that were left", c->name, c->wait.last_ms);
+	if (client_has_ended(c) && !c->unanswered)
+		return err_set(e, TALLY_EIO, "%s: no answer in the last %d ms before the end", c->name,
+			       c->wait.last_ms);
 	client_begin_to_end(c);
+	c->unanswered = true;
 	return err_set(e, TALLY_EIO, "%s: %s %d ms", c->name, what, c->wait.answer_ms);
 }
 

@@ -413,15 +413,14 @@ static const struct ptt_pmus_ops remote_ops = {
 	.link = remote_link,
 };
 
-int local_pmus(struct ptt_pmus *ret, const char *path, const volatile int *stop, struct err *e)
+int local_pmus(struct ptt_pmus *ret, const char *path, const struct local_wait *w, struct err *e)
 {
-	const struct local_wait w = { .stop = stop };
 	struct remote *r = mem_alloc(sizeof(*r));
 	int rc;
 
 	if (!r)
 		return err_oom(e);
-	rc = local_connect(&r->c, path, 0, &w, e);
+	rc = local_connect(&r->c, path, 0, w, e);
 	if (rc < 0) {
 		mem_free(r);
 		return rc;

@@ -4,6 +4,7 @@
  * A platform is a row: a name, how its PTT devices and its hypervisor are reached,
  * and which keys it takes behind commas (machine/model_key.c).  What holds a '/' and is no model's name is a file.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,9 +37,19 @@ static const char *socket_of(const struct plat_on *on)
 	return *on->socket ? on->socket : on->path;
 }
 
+/* For a server behind a socket; at the end it has a quarter of that, in all. */
+static struct local_wait on_wait(const struct tally_platform *p)
+{
+	const int ms = p->o.answer_ms < INT_MAX ? (int)p->o.answer_ms : INT_MAX;
+
+	return (struct local_wait){ .answer_ms = ms, .last_ms = ms / 4, .stop = p->o.stop };
+}
+
 static int unix_ptt(struct tally_platform *p, struct ptt_pmus *ret, struct err *e)
 {
-	return local_pmus(ret, socket_of(&p->on), p->o.stop, e);
+	const struct local_wait w = on_wait(p);
+
+	return local_pmus(ret, socket_of(&p->on), &w, e);
 }
 
 /* What this machine's kernel passes on of its hypervisor: on POWER, on sun4v. */
@@ -61,7 +72,7 @@ static int unix_line(struct tally_platform *p, struct hv_transport *ret, struct 
 {
 	const struct local_transport_opts o = { .guest = *p->on.guest ? p->on.guest : NULL,
 						.partition = p->on.partition,
-						.wait = { .stop = p->o.stop } };
+						.wait = on_wait(p) };
 
 	return local_transport_open(ret, socket_of(&p->on), &o, e);
 }

@@ -13,6 +13,9 @@
 #include "capture/watch.h"
 #include "serve/serve_int.h"
 
+/* All clients wait meanwhile, and Prometheus for 10 s. */
+#define ANSWER_MS 5000
+
 int platform_open(struct tally_serve *s, const char *on, const char *device, const char *events, const char *view,
 		  struct program **ret)
 {
@@ -151,6 +154,7 @@ int platform_load(struct program *p)
 		.note = platform_note,
 		.arg = p,
 		.stop = s->o.stop,
+		.answer_ms = ANSWER_MS,
 		.is_sealed = s->o.flags & TALLY_SERVE_DROP,
 	};
 	const struct metric_reading r = { FORMAT_TEXT, s->o.clock(s->o.arg) };
