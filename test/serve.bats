@@ -153,6 +153,20 @@ P
   curl -sf "$at/status" | grep -q '"program":"other",.*"state":"running","reason":"failed to compile'
 }
 
+@test "a program of -s whose file is gone counts on and says so, also when nohup had SIGHUP ignored" {
+  needs_http
+  echo 'BEGIN { @kept = count(); }' >one.d
+  trap '' HUP # what nohup does
+  serve -s one.d
+  trap - HUP
+  rm one.d
+  kill -HUP "$server"
+  until_log 'reloaded: 1 program, 1 failed'
+  counts 'tally_kept_total{program="one"} 1'
+  counts 'tally_up{program="one"} 1'
+  curl -sf "$at/status" | grep -qF '"state":"running","reason":"one.d: No such file or directory"'
+}
+
 @test "only files that nobody else may write are taken" {
   needs_bpf
   known_program

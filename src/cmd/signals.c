@@ -74,8 +74,11 @@ const volatile int *catch_signals(void)
 	return &interrupted;
 }
 
+/* nohup ignores SIGHUP for programs that end of it: who reads its files again goes on. */
 volatile int *catch_reload(void)
 {
-	signal_catch(SIGHUP, on_reload);
+	const struct sigaction on_hup = { .sa_handler = on_reload };
+
+	sigaction(SIGHUP, &on_hup, NULL);
 	return &reload;
 }
