@@ -171,6 +171,16 @@ same_packets() { # LOAD EVENT
   [ $(($(faults) - before)) -ge 100000 ]
 }
 
+@test "what a platform has not of what is asked for stands in its status" {
+  needs_http
+  "$TALLY" stat -e cycles true 2>&1 | grep -q 'not supported' || skip "this machine has cycles"
+  serve -e cycles,page-faults
+  metrics >page
+  grep -qx 'tally_up{platform="local"} 1' page
+  grep -q '^tally_cpc_page_faults_total{' page
+  curl -sf "$at/status" | grep -qF '"platform":"local","state":"running","reason":"cycles: not supported on this machine'
+}
+
 @test "a platform that is silent is down before Prometheus gives a scrape up, and others are read" {
   needs_http
   "$TALLY" machine power --listen socket 2>machine.log &

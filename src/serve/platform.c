@@ -71,11 +71,18 @@ void platform_close(struct program *p)
 	mem_free(p->view);
 }
 
+/* What is said while it is opened, such as that it has not all of the events, stays in /status. */
 static int platform_note(void *arg, const char *text, size_t n)
 {
-	const struct program *p = arg;
+	struct program *p = arg;
+	const struct err said = p->why;
+	const int len = (int)(n && text[n - 1] == '\n' ? n - 1 : n);
 
-	serve_note(p->serve, "%s: %.*s", p->name, (int)(n && text[n - 1] == '\n' ? n - 1 : n), text);
+	serve_note(p->serve, "%s: %.*s", p->name, len, text);
+	if (p->state == PROGRAM_RUNS)
+		return 0;
+	p->why = (struct err){ 0 };
+	(void)err_set(&p->why, TALLY_ENOTSUP, "%s%s%.*s", said.text, *said.text ? "; " : "", len, text);
 	return 0;
 }
 
@@ -168,9 +175,11 @@ int platform_load(struct program *p)
 	rc = p->is_capture ? capture_watch_open(&p->watch, &o) : watch_open(&p->watch, &o);
 	if (rc < 0)
 		return platform_fail(p, rc);
-	p->state = PROGRAM_RUNS;
 	p->passed_ns = r.now_ns;
-	return platform_take_all(p, &r);
+	rc = platform_take_all(p, &r);
+	if (rc >= 0)
+		p->state = PROGRAM_RUNS;
+	return rc;
 }
 
 uint64_t platform_wait_ns(const struct program *p, uint64_t now)

@@ -604,14 +604,15 @@ static struct serve_count serve_count_all(const struct tally_serve *s)
 {
 	struct serve_count c;
 	uint32_t programs = s->nprograms, platforms = 0;
-	int n;
+	int n = 0;
 
 	for (uint32_t i = 0; i < s->nprograms; i++)
 		platforms += s->program[i]->is_platform;
 	programs -= platforms;
-	n = snprintf(c.text, sizeof(c.text), "%u program%s", programs, programs == 1 ? "" : "s");
+	if (programs || !platforms)
+		n = snprintf(c.text, sizeof(c.text), "%u program%s", programs, programs == 1 ? "" : "s");
 	if (platforms)
-		snprintf(c.text + n, sizeof(c.text) - (size_t)n, " and %u platform%s", platforms,
+		snprintf(c.text + n, sizeof(c.text) - (size_t)n, "%s%u platform%s", n ? " and " : "", platforms,
 			 platforms == 1 ? "" : "s");
 	return c;
 }
