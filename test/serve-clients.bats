@@ -15,7 +15,7 @@ MEMORY = 16 * 1024
 resource.setrlimit(resource.RLIMIT_NOFILE, (number + 200, max(number + 200, resource.getrlimit(resource.RLIMIT_NOFILE)[1])))
 descriptors = lambda: len(os.listdir(f'/proc/{pid}/fd'))
 resident = lambda: next(int(line.split()[1]) for line in open(f'/proc/{pid}/status') if line.startswith('VmRSS'))
-ASK = b'GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+ASK = b'GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
 def honest():
     with socket.create_connection(('127.0.0.1', port), timeout=60) as s:
         s.sendall(ASK)
@@ -37,7 +37,7 @@ def hostile():
         pass
     held.append(s)
     return s
-words = {'half': b'GET /metrics HTTP/1.1\r\nHost: ', 'slow': 200 * b'GET / HTTP/1.1\r\nHost: x\r\n\r\n', 'silent': b'', 'nonsense': bytes(range(256)) * 64}[kind]
+words = {'half': b'GET /metrics HTTP/1.1\r\nHost: ', 'slow': 200 * b'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n', 'silent': b'', 'nonsense': bytes(range(256)) * 64}[kind]
 wait = selectors.DefaultSelector()
 for n in range(number):
     wait.register(hostile(), selectors.EVENT_WRITE)
@@ -80,7 +80,7 @@ os.kill(int(sys.argv[2]), signal.SIGSTOP) # so that it finds all of them at once
 scrapers = []
 for _ in range(1000):
     s = socket.create_connection(('127.0.0.1', int(sys.argv[1])))
-    s.sendall(b'GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    s.sendall(b'GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
     scrapers.append(s)
 os.kill(int(sys.argv[2]), signal.SIGCONT)
 for s in scrapers:

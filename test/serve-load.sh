@@ -42,7 +42,7 @@ had, end, scrapes, longest, held = descriptors(), time.monotonic() + seconds, 0,
 COUNT = re.compile(rb'tally_n_total\{program="load"\} (\d+)\n')
 async def scrape():
     reader, writer = await asyncio.open_connection('127.0.0.1', port)
-    writer.write(b'GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    writer.write(b'GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
     answer = await reader.read(-1)
     writer.close()
     return answer

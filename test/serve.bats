@@ -310,6 +310,12 @@ D
   [ "$(curl -s -o /dev/null -w '%{http_code}' -X POST -d x=1 "$at/metrics")" = 405 ]
   [ "$(curl -s -o /dev/null -w '%{http_code}' "$at/../etc/passwd")" = 404 ]
   [ "$(curl -s -o /dev/null -w '%{http_code}' "$at/nothing")" = 404 ]
+  for host in localhost 127.0.0.1 '[::1]' "${at#http://}"; do
+    [ "$(curl -s -o /dev/null -w '%{http_code}' -H "Host: $host" "$at/metrics")" = 200 ]
+  done
+  [ "$(curl -s -o page -w '%{http_code}' -H 'Host: rebound.example' "$at/metrics")" = 421 ]
+  grep -qF "without users this service has the names localhost, 127.0.0.1 and [::1] only" page
+  curl -sf -x "$at" http://127.0.0.1/help | grep -q '^/metrics ' # as a proxy is asked
   [ "$(curl -s -o /dev/null -w '%{http_code}' -I "$at/metrics")" = 200 ]
   printf 'GET /metrics HTTP/1.1\r\nHost' >"/dev/tcp/127.0.0.1/${at##*:}" # half a request
   counts 'tally_up{program="known"} 1'

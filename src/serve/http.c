@@ -11,7 +11,8 @@
  * it: an honest client needs milliseconds, so whoever comes is answered, however many others only hold a place.  Pages
  * and profiles last, by design; these are fewer than there are places.
  *
- * Without TLS and users it listens on the loopback network alone. When these change, the library's daemon is started
+ * Without TLS and users it listens on the loopback network alone, and answers to the names of that alone: a stranger's
+ * page in a browser here, whose name was made to mean 127.0.0.1, asks by its own (DNS rebinding).  When these change, the library's daemon is started
  * again on the same socket: clients that are connected at that moment are not answered.
  */
 #include <arpa/inet.h>
@@ -19,6 +20,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -100,6 +102,22 @@ int http_address(const char *text, bool loopback, struct err *e)
 	int rc = http_parse_address(text, &at, e);
 
 	return rc == 0 && loopback && !http_is_loopback(&at) ? http_refuse_open(text, e) : rc;
+}
+
+bool http_is_loopback_name(const char *host)
+{
+	const char *colon = strrchr(host, ':');
+	const bool v6 = host[0] == '[';
+	const size_t n = v6 ? strcspn(host, "]") + 1 : colon ? (size_t)(colon - host) : strlen(host);
+	char name[16] = ""; /* 127.255.255.255 */
+	struct in_addr v4;
+
+	if (!n || n >= sizeof(name) || n > strlen(host) || (host[n] && host[n] != ':'))
+		return false;
+	memcpy(name, host, n);
+	if (!strcasecmp(name, "localhost") || !strcmp(name, "[::1]"))
+		return true;
+	return inet_pton(AF_INET, name, &v4) == 1 && ntohl(v4.s_addr) >> 24 == 127;
 }
 
 /* A socket that listens there. */
@@ -243,6 +261,26 @@ enum MHD_Result http_get_status(struct http_request *q)
 	return http_answer(q, MHD_HTTP_OK, "application/json", NULL, &body);
 }
 
+/* Who logs in is asked by the browser for this name. A socket without a port is out of a browser's reach. */
+static bool http_is_asked_by_name(const struct http_request *q)
+{
+	const struct http *h = q->http;
+	const char *host = h->lib.lookup_connection_value(q->connection, MHD_HEADER_KIND, "Host");
+
+	return h->web.nusers || !h->port || !host || http_is_loopback_name(host);
+}
+
+/* Of a request as proxies get it, too: http://HOST/metrics (RFC 9112, 3.2.2). */
+static const char *http_path(const char *url)
+{
+	const char *host = !strncasecmp(url, "http://", 7)  ? url + 7 :
+			   !strncasecmp(url, "https://", 8) ? url + 8 :
+							      NULL;
+	const char *path = host ? strchr(host, '/') : url;
+
+	return path ? path : "/";
+}
+
 /* Whether the client may have an answer; if not, it got one that says so: *ret. */
 static bool http_login(struct http_request *q, enum MHD_Result *ret)
 {
@@ -351,10 +389,15 @@ static enum MHD_Result http_take_request(void *arg, struct MHD_Connection *c, co
 		*upload_size = 0;
 		return MHD_YES;
 	}
+	if (!http_is_asked_by_name(q))
+		return http_say(q, MHD_HTTP_MISDIRECTED_REQUEST,
+				"without users this service has the names localhost, 127.0.0.1 and [::1] only; others "
+				"require basic_auth_users in a file of --web.config.file");
 	if (!http_login(q, &result))
 		return result;
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		return http_say(q, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are answered");
+	url = http_path(url);
 	for (size_t i = 0; i < COUNT(http_paths); i++)
 		if (!strcmp(url, http_paths[i].path))
 			return http_paths[i].get(q);

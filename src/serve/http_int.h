@@ -56,6 +56,8 @@ struct http_request {
 	void *state;
 	void (*state_free)(void *state);
 };
+/* Of a Host header: "localhost", "127.0.0.1:7347", "[::1]"; an address is itself, whatever a name server says. */
+bool http_is_loopback_name(const char *host);
 /* From now on the request may take as long as it likes, or as long as others. */
 void http_last(struct http_request *q, bool lasts);
 /* The query's value of this name; NULL: it has none. */

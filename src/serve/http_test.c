@@ -60,6 +60,47 @@ static bool client_is_answered(int fd)
 	return recv(fd, bytes, sizeof(bytes) - 1, 0) == 15 && !memcmp(bytes, "HTTP/1.1 200 OK", 15);
 }
 
+static void only_names_of_the_loopback_network_are_its_own(void **state)
+{
+	static const char *const own[] = { "localhost",   "LocalHost:7347",        "127.0.0.1",
+					   "127.0.0.1:1", "127.255.255.255:65535", "[::1]",
+					   "[::1]:7347" };
+	static const char *const others[] = { "",
+					      ":",
+					      ":7347",
+					      "evil.example",
+					      "localhost.evil.example:7347",
+					      "128.0.0.1",
+					      "127.0.0.1.evil.example",
+					      "127.0.0.1evil",
+					      "[::1]evil",
+					      "[::1",
+					      "[::2]:7347",
+					      "127.1",
+					      "0x7f000001",
+					      "localhost ",
+					      "127.0.0.1.127.0.0.1:1" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(own); i++)
+		if (!http_is_loopback_name(own[i]))
+			fail_msg("'%s' is refused", own[i]);
+	for (size_t i = 0; i < COUNT(others); i++)
+		if (http_is_loopback_name(others[i]))
+			fail_msg("'%s' is taken", others[i]);
+}
+
+static void a_path_may_stand_behind_a_host(void **state)
+{
+	struct http_tested *t = *state;
+	const int fd = client_say(t, "GET http://127.0.0.1:7347/help HTTP/1.1\r\nHost: x\r\n\r\n");
+
+	http_work(t);
+	assert_true(client_is_answered(fd));
+	close(fd);
+	http_work(t);
+}
+
 static void a_client_that_drips_has_half_a_minute_for_its_headers(void **state)
 {
 	struct http_tested *t = *state;
@@ -259,6 +300,8 @@ static void memory_that_runs_out_ends_one_request_at_most(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_names_of_the_loopback_network_are_its_own),
+		cmocka_unit_test(a_path_may_stand_behind_a_host),
 		cmocka_unit_test(a_client_that_drips_has_half_a_minute_for_its_headers),
 		cmocka_unit_test(a_client_that_does_not_read_has_half_a_minute_for_its_answer),
 		cmocka_unit_test(a_client_that_asks_again_and_again_stays),
