@@ -183,6 +183,10 @@ P
   run "$TALLY" serve --check -s pipe.d
   [ "$status" -eq 1 ]
   has "pipe.d is not a regular file"
+  mkdir all
+  chmod 777 all
+  run "$TALLY" serve --check -d all
+  said 4 "tally: all: its group or others may write it; as its owner: chmod go-w all"
 }
 
 @test "it listens on the loopback network alone, and says who has the port" {

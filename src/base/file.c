@@ -181,6 +181,28 @@ int file_read_all(const char *path, size_t most, uint8_t **ret, size_t *n, struc
 	return 0;
 }
 
+static int file_check_owner(const char *path, const struct stat *st, struct err *e)
+{
+	if (st->st_uid != 0 && st->st_uid != geteuid())
+		return err_set(e, TALLY_EPERM,
+			       "%s belongs to user %u: it must belong to root or to user %u, as whom tally runs", path,
+			       (unsigned)st->st_uid, (unsigned)geteuid());
+	/* In a sticky directory others may not touch what is not theirs. */
+	if (st->st_mode & (S_IWGRP | S_IWOTH) && !(S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX))
+		return err_set(e, TALLY_EPERM, "%s: its group or others may write it; as its owner: chmod go-w %s",
+			       path, path);
+	return 0;
+}
+
+int dir_check_owned(const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return err_set(e, TALLY_EIO, "%s: %s", path, strerror(errno));
+	return file_check_owner(path, &st, e);
+}
+
 int file_read_owned(const char *path, size_t most, uint8_t **ret, size_t *n, struct err *e)
 {
 	/* one open for the question and the bytes; O_NONBLOCK: it may be a FIFO */
@@ -194,13 +216,8 @@ int file_read_owned(const char *path, size_t most, uint8_t **ret, size_t *n, str
 		return err_set(e, TALLY_EIO, "%s: %s", path, strerror(errno));
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		rc = err_set(e, TALLY_EINVAL, "%s is not a regular file", path);
-	else if (st.st_uid != 0 && st.st_uid != geteuid())
-		rc = err_set(e, TALLY_EPERM,
-			     "%s belongs to user %u: it must belong to root or to user %u, as whom tally runs", path,
-			     (unsigned)st.st_uid, (unsigned)geteuid());
-	else if (st.st_mode & (S_IWGRP | S_IWOTH))
-		rc = err_set(e, TALLY_EPERM, "%s: its group or others may write it; as its owner: chmod go-w %s", path,
-			     path);
+	else
+		rc = file_check_owner(path, &st, e);
 	while (rc == 0 && all.n <= most && !all.failed) {
 		char part[4096];
 

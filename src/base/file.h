@@ -34,6 +34,8 @@ int file_read_all(const char *path, size_t most, uint8_t **ret, size_t *n, struc
 /* The same of a regular file that only root and this process's user may write: it is a program that runs with our
  * rights. -TALLY_EPERM: others may, or it is theirs. */
 int file_read_owned(const char *path, size_t most, uint8_t **ret, size_t *n, struct err *e);
+/* Whether a directory is such: nobody else may put one of these files away, or another in its place. */
+int dir_check_owned(const char *path, struct err *e);
 
 /* Bytes of a function that reads on: read() fills up to n bytes and returns how many, 0 at the end,
  * negative an error. -TALLY_ENOMEM. */

@@ -246,6 +246,8 @@ static int serve_look(struct tally_serve *s)
 	for (uint32_t i = 0; i < s->nprograms; i++)
 		s->program[i]->stays = !s->program[i]->of_directory;
 	if (s->directory)
+		rc = dir_check_owned(s->directory, &s->err);
+	if (rc >= 0 && s->directory)
 		rc = dir_each(s->directory, serve_take_name, s);
 	if (rc == -TALLY_EIO && !s->err.code)
 		(void)err_set(&s->err, TALLY_EIO, "%s: %s", s->directory, strerror(errno));
