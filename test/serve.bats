@@ -52,6 +52,17 @@ D
   counts 'tally_drops_total{program="known",kind="aggregation"} 0'
 }
 
+@test "what was counted before the first scrape has counted since the program began" {
+  needs_http
+  known_program
+  serve -s known.d
+  before=$(date +%s.%N)
+  metrics -H 'Accept: application/openmetrics-text; version=1.0.0' >open
+  grep '_created{' open
+  [ "$(grep -c '_created{' open)" = 5 ]
+  awk -v before="$before" '/_created[{]/ && $NF + 0 > before + 0 { late = 1 } END { exit late }' open
+}
+
 @test "what /metrics counts of system calls is what a program made" {
   needs_http
   echo 'syscall::read:entry /execname == "serve-reader" && arg0 == 0/ { @reads[execname] = count(); }' >reads.d

@@ -8,8 +8,9 @@
  * were there first stay, since a counter that comes and goes is of no use to a
  * reader; all other keys are one series with the label other="true", and are counted.
  *
- * A counter that clear() or trunc() sets back begins anew, and says so: _created moves.  When a key counted first is
- * not known, but that it was after the reading before, or after the program began: that is when it was created.
+ * _created is the time since which a series counts, and never later than the first thing that it counted.  Only readings
+ * are known: what is new in one, or was set back by clear() or trunc(), began after the last reading in which it was not
+ * so; before the first one, when the program began to count.
  *
  * The base units of Prometheus are seconds: an aggregation whose name ends in _ns, _us or _ms is divided, and its name
  * ends in _seconds.  A count() has no unit: @slower_than_10_ms is a number of events.
@@ -167,6 +168,7 @@ int metric_open(struct metric *m, const char *program, const struct tally_aggreg
 			m->fold = metric_functions[i].fold;
 		}
 	m->owner = "program";
+	m->forgets = true;
 	m->most = most;
 	if (a->nlast)
 		rc = metric_set_buckets(m, a->last, a->nlast);
@@ -271,6 +273,17 @@ static bool series_is_seen(const struct metric *m, const struct metric_series *s
 	return s->read == m->reading;
 }
 
+/* Whether the last reading that was complete had it. One that failed says nothing of the keys that it did not reach. */
+static bool series_was_there(const struct metric *m, const struct metric_series *s)
+{
+	return s->read >= m->complete.reading;
+}
+
+void metric_count_since(struct metric *m, uint64_t ns)
+{
+	m->since_ns = m->complete.ns = m->whole.ns = ns;
+}
+
 /* Of a full metric those series that were in the last reading stay: the others' keys are gone, and their places are
  * free. */
 static int metric_make_room(struct metric *m)
@@ -282,7 +295,7 @@ static int metric_make_room(struct metric *m)
 	uint32_t n = 0;
 
 	while (map_next(&m->series, &i, &key, &len, &val)) {
-		if (!series_is_seen(m, val))
+		if (!series_was_there(m, val))
 			continue;
 		slot = map_at(&kept, key, len);
 		if (!slot) {
@@ -294,7 +307,7 @@ static int metric_make_room(struct metric *m)
 	}
 	i = 0;
 	while (map_next(&m->series, &i, &key, &len, &val))
-		if (!series_is_seen(m, val))
+		if (!series_was_there(m, val))
 			series_free(val);
 	map_free(&m->series);
 	m->series = kept;
@@ -304,8 +317,11 @@ static int metric_make_room(struct metric *m)
 
 void metric_begin(struct metric *m, const struct metric_reading *r)
 {
-	m->since_ns = m->read_ns && m->read_ns < r->now_ns ? m->read_ns : r->now_ns; /* the clock may be set back */
-	m->read_ns = r->now_ns;
+	uint64_t *const past[] = { &m->since_ns, &m->complete.ns, &m->whole.ns };
+
+	/* the clock may be set back: nothing begins in the future */
+	for (size_t i = 0; i < COUNT(past); i++)
+		*past[i] = *past[i] < r->now_ns ? *past[i] : r->now_ns;
 	if (m->nseries >= m->most && m->nseen < m->nseries)
 		(void)metric_make_room(m); /* without memory they stay, and nothing is lost */
 	m->reading++;
@@ -485,9 +501,15 @@ static void metric_put_labels(struct buf *to, const struct metric *m, const char
 	}
 }
 
-/* The series of these labels gets what the row has. anew: one that was gone begins anew. */
+/* Since when a key counts that is new in this reading. */
+static uint64_t metric_new_since(const struct metric *m)
+{
+	return m->forgets ? m->whole.ns : m->since_ns;
+}
+
+/* The series of these labels gets what the row has. */
 static int metric_add_series(struct metric *m, const struct metric_reading *r, const struct buf *labels,
-			     const struct tally_row *row, double real, bool anew)
+			     const struct tally_row *row, double real)
 {
 	struct metric_series *s = labels->failed ? NULL : map_get(&m->series, labels->p, labels->n);
 	void **slot = NULL;
@@ -504,11 +526,13 @@ static int metric_add_series(struct metric *m, const struct metric_reading *r, c
 		*slot = s;
 		m->nseries++;
 	}
-	/* What falls was cleared, and a key that comes back was forgotten; a platform's figure was only not known. A
-	 * sum of a summary may fall as well, when what is added is negative. */
-	if (slot || (anew && s->read + 1 < m->reading) ||
-	    (m->type == METRIC_COUNTER ? row->value < s->value : row->count < s->count))
-		s->created_ns = m->since_ns ? m->since_ns : r->now_ns;
+	/* What falls was cleared, and a key that comes back was forgotten. A sum of a summary may fall as well, when
+	 * what is added is negative. */
+	if (slot)
+		s->created_ns = metric_new_since(m);
+	else if ((m->forgets && !series_was_there(m, s)) ||
+		 (m->type == METRIC_COUNTER ? row->value < s->value : row->count < s->count))
+		s->created_ns = m->complete.ns;
 	series_take(m, s, row);
 	s->real = real;
 	m->nseen += !series_is_seen(m, s);
@@ -522,7 +546,7 @@ int metric_add(struct metric *m, const struct metric_reading *r, const char *pro
 {
 	buf_clear(&m->labels);
 	metric_put_labels(&m->labels, m, program, row);
-	return metric_add_series(m, r, &m->labels, row, 0, true);
+	return metric_add_series(m, r, &m->labels, row, 0);
 }
 
 int metric_add_figure(struct metric *m, const struct metric_reading *r, const char *platform,
@@ -550,7 +574,7 @@ int metric_add_figure(struct metric *m, const struct metric_reading *r, const ch
 	}
 	s = m->labels.failed ? NULL : map_get(&m->series, m->labels.p, m->labels.n);
 	return s && series_is_seen(m, s) ? 0 : /* what was asked for twice is there once */
-					   metric_add_series(m, r, &m->labels, &row, f->value.d, false);
+					   metric_add_series(m, r, &m->labels, &row, f->value.d);
 }
 
 int metric_end(struct metric *m, const struct metric_reading *r, const char *program)
@@ -573,8 +597,10 @@ int metric_end(struct metric *m, const struct metric_reading *r, const char *pro
 		metric_put_labels(&labels, m, program, NULL);
 		buf_puts(&labels, ",other=\"true\"");
 		/* A key that got a place of its own leaves it, and what falls begins anew. */
-		if (!m->other_since_ns || m->other->value < m->other_value || m->other->count < m->other_count)
-			m->other_since_ns = m->since_ns;
+		if (m->whole.reading == m->complete.reading)
+			m->other_since_ns = metric_new_since(m);
+		else if (m->other->value < m->other_value || m->other->count < m->other_count)
+			m->other_since_ns = m->complete.ns;
 		m->other_value = m->other->value;
 		m->other_count = m->other->count;
 		m->other->created_ns = m->other_since_ns;
@@ -583,7 +609,12 @@ int metric_end(struct metric *m, const struct metric_reading *r, const char *pro
 	}
 	m->samples.failed |= labels.failed;
 	buf_free(&labels);
-	return m->samples.failed ? -TALLY_ENOMEM : 0;
+	if (m->samples.failed)
+		return -TALLY_ENOMEM;
+	m->complete = (struct metric_past){ m->reading, r->now_ns };
+	if (!m->others)
+		m->whole = m->complete;
+	return 0;
 }
 
 void metric_head(struct buf *to, enum format f, const char *name, enum metric_type type, const char *unit,

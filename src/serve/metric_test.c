@@ -31,6 +31,32 @@ static void give(struct metric *m, const struct metric_reading *r, const char *k
 	assert_int_equal(metric_add(m, r, "prog", &row), 0);
 }
 
+/* A reading of the keys a, b ..., as many as there are values; 0: that key is not in it. */
+static void read_at(struct metric *m, uint64_t ns, const int64_t *value, uint32_t n)
+{
+	const struct metric_reading r = { FORMAT_OPENMETRICS, ns };
+
+	metric_begin(m, &r);
+	for (uint32_t i = 0; i < n; i++)
+		if (value[i])
+			give(m, &r, (const char[]){ (char)('a' + i), '\0' }, value[i]);
+	assert_int_equal(metric_end(m, &r, "prog"), 0);
+}
+
+#define READ_AT(m, seconds, ...)                                                \
+	read_at(m, (uint64_t)((seconds)*1e9), (const int64_t[]){ __VA_ARGS__ }, \
+		sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
+
+/* labels: those behind the program's. */
+static void expect_created(const struct metric *m, const char *labels, const char *seconds)
+{
+	char line[128];
+
+	snprintf(line, sizeof(line), "tally_n_created{program=\"prog\",%s} %s\n", labels, seconds);
+	if (!m->samples.p || !strstr(m->samples.p, line))
+		fail_msg("no %sin\n%s", line, m->samples.p ? m->samples.p : "");
+}
+
 static void names_follow_from_aggregations(void **state)
 {
 	static const struct {
@@ -163,77 +189,125 @@ static void the_extreme_of_many_keys_is_an_extreme(void **state)
 	}
 }
 
-static void a_counter_that_falls_was_created_anew(void **state)
+static void what_the_first_reading_has_was_created_when_the_program_began(void **state)
 {
 	static const char *const key[] = { "execname" };
-	struct metric_reading r = { FORMAT_OPENMETRICS, 1500000000 };
+	static const char *const functions[] = { "count", "avg", "quantize" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(functions); i++) {
+		struct metric m;
+
+		metric_of(&m, "n", functions[i], key, 1, 1);
+		metric_count_since(&m, 1500000000);
+		READ_AT(&m, 9, 7, 3);
+		expect_created(&m, "execname=\"a\"", "1.500");
+		expect_created(&m, "execname=\"\",other=\"true\"", "1.500");
+		metric_close(&m);
+	}
+}
+
+static void a_key_that_is_new_was_created_after_the_reading_that_had_it_not(void **state)
+{
+	static const char *const key[] = { "execname" };
 	struct metric m;
 
 	(void)state;
 	metric_of(&m, "n", "count", key, 1, 5);
-	metric_begin(&m, &r);
-	give(&m, &r, "a", 7);
-	r.now_ns = 2000000000;
-	metric_begin(&m, &r);
-	give(&m, &r, "a", 8);
-	assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"a\"} 1.500\n"));
-	metric_begin(&m, &r);
-	give(&m, &r, "a", 3);
-	assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"a\"} 2.000\n"));
+	metric_count_since(&m, 1000000000);
+	READ_AT(&m, 2, 7);
+	READ_AT(&m, 3, 8);
+	READ_AT(&m, 4, 9, 5);
+	expect_created(&m, "execname=\"a\"", "1.000");
+	expect_created(&m, "execname=\"b\"", "3.000");
 	metric_close(&m);
 }
 
-/* Never later than the first event that it counts. */
-static void a_counter_was_created_when_it_may_have_counted_first(void **state)
+/* It was one of the others since the reading at 3. */
+static void a_key_that_gets_a_place_counted_since_all_keys_had_one(void **state)
 {
 	static const char *const key[] = { "execname" };
-	struct metric_reading r = { FORMAT_OPENMETRICS, 1500000000 };
 	struct metric m;
 
 	(void)state;
 	metric_of(&m, "n", "count", key, 1, 2);
-	m.read_ns = 1250000000; /* the program began */
-	metric_begin(&m, &r);
-	give(&m, &r, "a", 7);
-	assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"a\"} 1.250\n"));
-	r.now_ns = 2000000000;
-	metric_begin(&m, &r);
-	give(&m, &r, "a", 7);
-	give(&m, &r, "b", 1);
-	give(&m, &r, "c", 1);
-	assert_int_equal(metric_end(&m, &r, "prog"), 0);
-	assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"a\"} 1.250\n"));
-	assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"b\"} 1.500\n"));
-	assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"\",other=\"true\"} 1.500\n"));
-	r.now_ns = 1000000000; /* the clock was set back */
-	metric_begin(&m, &r);
-	give(&m, &r, "a", 1);
-	assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"a\"} 1.000\n"));
+	metric_count_since(&m, 1000000000);
+	READ_AT(&m, 2, 7, 3);
+	READ_AT(&m, 3, 7, 3, 2);
+	expect_created(&m, "execname=\"\",other=\"true\"", "2.000");
+	READ_AT(&m, 4, 7, 0, 5, 4);
+	expect_created(&m, "execname=\"\",other=\"true\"", "2.000");
+	READ_AT(&m, 5, 7, 0, 5, 4);
+	expect_created(&m, "execname=\"c\"", "2.000");
+	expect_created(&m, "execname=\"\",other=\"true\"", "4.000"); /* it fell */
 	metric_close(&m);
 }
 
-static void a_key_that_was_gone_begins_anew(void **state)
+static void a_counter_that_falls_was_created_after_the_last_reading(void **state)
 {
 	static const char *const key[] = { "execname" };
-	struct metric_reading r = { FORMAT_OPENMETRICS, 1500000000 };
 	struct metric m;
 
 	(void)state;
 	metric_of(&m, "n", "count", key, 1, 5);
-	metric_begin(&m, &r);
-	give(&m, &r, "a", 5);
-	r.now_ns = 1800000000;
-	metric_begin(&m, &r); /* trunc() */
-	give(&m, &r, "b", 1);
-	r.now_ns = 2000000000;
-	for (int reading = 0; reading < 2; reading++) { /* more than it had: that tells nothing */
-		metric_begin(&m, &r);
-		give(&m, &r, "a", 7 + reading);
-		give(&m, &r, "b", 1);
-		assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"a\"} 1.800\n"));
-		assert_non_null(strstr(m.samples.p, "tally_n_created{program=\"prog\",execname=\"b\"} 1.500\n"));
-		r.now_ns += 500000000;
+	metric_count_since(&m, 500000000);
+	READ_AT(&m, 1.5, 7);
+	READ_AT(&m, 2, 8);
+	expect_created(&m, "execname=\"a\"", "0.500");
+	READ_AT(&m, 3, 3);
+	expect_created(&m, "execname=\"a\"", "2.000");
+	metric_close(&m);
+}
+
+static void nothing_was_created_later_than_now_also_when_the_clock_was_set_back(void **state)
+{
+	static const char *const key[] = { "execname" };
+	struct metric m;
+
+	(void)state;
+	metric_of(&m, "n", "count", key, 1, 5);
+	metric_count_since(&m, 2000000000);
+	READ_AT(&m, 3, 7);
+	READ_AT(&m, 1, 3, 4);
+	expect_created(&m, "execname=\"a\"", "1.000");
+	expect_created(&m, "execname=\"b\"", "1.000");
+	metric_close(&m);
+}
+
+/* More than it had: that tells nothing. */
+static void a_key_that_was_gone_begins_anew(void **state)
+{
+	static const char *const key[] = { "execname" };
+	struct metric m;
+
+	(void)state;
+	metric_of(&m, "n", "count", key, 1, 5);
+	metric_count_since(&m, 500000000);
+	READ_AT(&m, 1, 5, 1);
+	READ_AT(&m, 2, 0, 1); /* trunc() */
+	for (int reading = 0; reading < 2; reading++) {
+		READ_AT(&m, 3 + reading, 7 + reading, 1);
+		expect_created(&m, "execname=\"a\"", "2.000");
+		expect_created(&m, "execname=\"b\"", "0.500");
 	}
+	metric_close(&m);
+}
+
+/* Which keys there are, is not known then. */
+static void a_reading_that_failed_makes_no_key_new(void **state)
+{
+	const struct metric_reading failed = { FORMAT_OPENMETRICS, 2000000000 };
+	static const char *const key[] = { "execname" };
+	struct metric m;
+
+	(void)state;
+	metric_of(&m, "n", "count", key, 1, 2);
+	metric_count_since(&m, 500000000);
+	READ_AT(&m, 1, 5, 1);
+	metric_begin(&m, &failed);
+	READ_AT(&m, 3, 7, 1);
+	expect_created(&m, "execname=\"a\"", "0.500");
+	expect_created(&m, "execname=\"b\"", "0.500");
 	metric_close(&m);
 }
 
@@ -451,6 +525,26 @@ static void figures_are_counters_gauges_and_histograms_with_their_own_labels(voi
 	}
 }
 
+static void a_figure_that_was_not_known_counted_since_its_platform_does(void **state)
+{
+	struct watch_figure f = { .family = "purr", .text = "cycles", .unit = "", .grows = true };
+	const struct metric_reading r[] = { { FORMAT_OPENMETRICS, 2000000000 }, { FORMAT_OPENMETRICS, 3000000000 } };
+	struct metric m = { 0 };
+
+	(void)state;
+	f.value = (struct an_cell){ .unit = AN_COUNT, .none = true };
+	assert_int_equal(metric_open_figure(&m, &f, 10), 0);
+	metric_count_since(&m, 1500000000);
+	for (size_t i = 0; i < COUNT(r); i++) {
+		metric_begin(&m, &r[i]);
+		assert_int_equal(metric_add_figure(&m, &r[i], "power", &f), 0);
+		assert_int_equal(metric_end(&m, &r[i], "power"), 0);
+		f.value = (struct an_cell){ .unit = AN_COUNT, .u = 7 };
+	}
+	assert_non_null(strstr(m.samples.p, "tally_purr_created{platform=\"power\"} 1.500\n"));
+	metric_close(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -460,13 +554,18 @@ int main(void)
 		cmocka_unit_test(stacks_are_no_labels),
 		cmocka_unit_test(keys_beyond_the_limit_are_one_series_and_counted),
 		cmocka_unit_test(the_extreme_of_many_keys_is_an_extreme),
-		cmocka_unit_test(a_counter_that_falls_was_created_anew),
-		cmocka_unit_test(a_counter_was_created_when_it_may_have_counted_first),
+		cmocka_unit_test(what_the_first_reading_has_was_created_when_the_program_began),
+		cmocka_unit_test(a_key_that_is_new_was_created_after_the_reading_that_had_it_not),
+		cmocka_unit_test(a_key_that_gets_a_place_counted_since_all_keys_had_one),
+		cmocka_unit_test(a_counter_that_falls_was_created_after_the_last_reading),
+		cmocka_unit_test(nothing_was_created_later_than_now_also_when_the_clock_was_set_back),
+		cmocka_unit_test(a_reading_that_failed_makes_no_key_new),
 		cmocka_unit_test(a_key_that_was_gone_begins_anew),
 		cmocka_unit_test(a_day_of_keys_that_come_and_go_costs_what_an_hour_does),
 		cmocka_unit_test(buckets_are_cumulative_and_the_same_in_each_series),
 		cmocka_unit_test(a_histogram_of_negative_values_has_no_sum),
 		cmocka_unit_test(figures_are_counters_gauges_and_histograms_with_their_own_labels),
+		cmocka_unit_test(a_figure_that_was_not_known_counted_since_its_platform_does),
 		cmocka_unit_test(every_failed_allocation_is_survived),
 	};
 

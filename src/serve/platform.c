@@ -117,6 +117,7 @@ static struct metric *platform_metric(struct program *p, const struct watch_figu
 	*rc = m ? metric_open_figure(m, f, p->serve->o.series) : -TALLY_ENOMEM;
 	if (*rc < 0)
 		return NULL;
+	metric_count_since(m, p->since_ns);
 	*slot = (void *)(uintptr_t)p->nmetrics;
 	p->serve->unsettled = true;
 	return m;
@@ -175,7 +176,7 @@ int platform_load(struct program *p)
 	rc = p->is_capture ? capture_watch_open(&p->watch, &o) : watch_open(&p->watch, &o);
 	if (rc < 0)
 		return platform_fail(p, rc);
-	p->passed_ns = r.now_ns;
+	p->passed_ns = p->since_ns = r.now_ns;
 	rc = platform_take_all(p, &r);
 	if (rc >= 0)
 		p->state = PROGRAM_RUNS;

@@ -226,12 +226,12 @@ int program_load(struct program *p, bool *is_new)
 
 int program_start(struct program *p)
 {
-	const uint64_t now_ns = p->serve->o.clock(p->serve->o.arg);
 	int rc;
 
-	for (uint32_t i = 0; i < p->nmetrics; i++)
-		p->metric[i].read_ns = now_ns;
 	p->state = PROGRAM_RUNS; /* BEGIN may print */
+	p->since_ns = p->serve->o.clock(p->serve->o.arg);
+	for (uint32_t i = 0; i < p->nmetrics; i++)
+		metric_count_since(&p->metric[i], p->since_ns);
 	rc = tally_trace_go(p->trace);
 	if (rc >= 0)
 		return 0;

@@ -46,6 +46,7 @@ struct metric {
 	const char *owner; /* the label that says whose a series is: "program", "platform" */
 	double scale;      /* what was counted, divided by it, is in the unit */
 	bool real;         /* values are no whole numbers */
+	bool forgets;      /* what is not in a reading begins anew when it is again; else it was only not known */
 	enum metric_type type;
 	enum metric_fold { FOLD_ADD, FOLD_MIN, FOLD_MAX, FOLD_NONE } fold; /* how values of several keys make one */
 	char **label;
@@ -55,11 +56,13 @@ struct metric {
 	/* what is known from one reading to the next */
 	struct map series; /* text of the labels -> struct metric_series */
 	uint32_t nseries;
-	uint64_t reading;        /* its number; the first is 1 */
-	uint64_t read_ns;        /* when; before the first: when counting began, or 0 */
-	uint64_t since_ns;       /* when the one before was; 0: the family came amid the first */
-	uint32_t nseen;          /* series that it had */
-	uint64_t other_since_ns; /* since when keys are too many, or 0; and what those had in the last reading */
+	uint64_t since_ns; /* when it began to count */
+	uint64_t reading;  /* its number; the first is 1 */
+	uint32_t nseen;    /* series that it had */
+	struct metric_past {
+		uint64_t reading, ns; /* ns: when it began; of reading 0: since_ns */
+	} complete, whole;       /* the last one that went well, and the last such in which each key had a series */
+	uint64_t other_since_ns; /* since when keys are too many; and what those had in the last reading */
 	int64_t other_value, other_count;
 	uint32_t first, end; /* the buckets that ever were not empty */
 	/* of the reading at hand */
@@ -77,6 +80,8 @@ int metric_open(struct metric *m, const char *program, const struct tally_aggreg
 /* What figures of this family become. */
 int metric_open_figure(struct metric *m, const struct watch_figure *f, uint32_t most);
 void metric_close(struct metric *m);
+/* It counts from here on: nothing was counted before. */
+void metric_count_since(struct metric *m, uint64_t ns);
 /* A reading: begin, each row, end; then m->samples has the lines. */
 void metric_begin(struct metric *m, const struct metric_reading *r);
 int metric_add(struct metric *m, const struct metric_reading *r, const char *program, const struct tally_row *row);
@@ -106,6 +111,7 @@ struct program {
 	struct err why;        /* it does not run; or runs with its old text, since the new one fails */
 	struct metric *metric; /* one for each aggregation, in their order; those without a name are none */
 	uint32_t nmetrics, capmetrics;
+	uint64_t since_ns;        /* when it began to count */
 	uint64_t generation;      /* how many texts of it ran: another one has other aggregations */
 	struct map archived;      /* rows as the archive read them last; archive.c's */
 	bool of_directory, stays; /* stays: found again by a reload */
