@@ -9,6 +9,9 @@
  * So until a request of a requester was answered, what it gives up counts as hidden, not as unmatched, and a request
  * that it repeats, as a host does that polls a register, is no second record of one packet.
  *
+ * Of posted requests nothing tells which are second records of one packet, so all are counted, and how many may be such
+ * is counted beside them (ptt/twice.c).
+ *
  * Requests meet completions in ptt/match.c, as everywhere.  Records are missing where the device says so, and where
  * bytes make no record: what is open there is cut, so no latency spans it.  Records of 8DW begin with a marker, and
  * those without one are passed over, up to the next; 4DW has none, so nothing tells of damage there.
@@ -33,8 +36,9 @@ int meter_open(struct meter **ret, uint64_t config, enum ptt_time time, uint32_t
 	m->how = (struct ptt_decode_opts){ .format = (uint8_t)format, .time = (uint8_t)time };
 	m->is_sure = true;
 	m->coverage = ptt_config_coverage(config, format);
-	if (ptt_match_open(&m->match, most_outstanding) < 0) {
-		mem_free(m);
+	if (ptt_match_open(&m->match, most_outstanding) < 0 ||
+	    (m->coverage & PTT_COVERAGE_DUPLICATES && ptt_twice_open(&m->twice) < 0)) {
+		meter_close(m);
 		return -TALLY_ENOMEM;
 	}
 	ptt_match_twice(m->match, 0, m->coverage & PTT_COVERAGE_DUPLICATES);
@@ -52,6 +56,7 @@ void meter_close(struct meter *m)
 		mem_free(m->row[i]);
 	}
 	ptt_match_close(m->match);
+	ptt_twice_close(m->twice);
 	mem_free(m);
 }
 
@@ -208,6 +213,8 @@ static int meter_take_record(struct meter *m, const uint8_t *p, const uint8_t *e
 		m->count[METER_duplicates]++;
 		return 0;
 	}
+	if (m->twice && (t.type_index == TLP_ROW_MWr32 || t.type_index == TLP_ROW_MWr64))
+		r->type[t.type_index].twice += ptt_twice_next(m->twice, p, 0);
 	r->type[t.type_index].packets++;
 	r->type[t.type_index].bytes += t.bytes;
 	return meter_take_event(m, r, t.class == TLP_NP, what, &pair);

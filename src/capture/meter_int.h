@@ -28,6 +28,7 @@ struct meter_answers {
 };
 struct meter_cell {
 	uint64_t packets, bytes;       /* bytes: payload, of writes the enabled ones */
+	uint64_t twice;                /* packets that may be second records of others, at most; they are counted */
 	struct meter_answers *answers; /* NULL: none */
 };
 struct meter_requester {
@@ -48,6 +49,7 @@ struct meter {
 	bool is_damaged; /* the bytes before were no record */
 	/* what was counted */
 	struct ptt_match *match;
+	struct ptt_twice *twice; /* NULL: the event has no packet twice */
 	uint64_t records;
 	uint64_t count[METER_COUNTS];
 	struct meter_requester *row[METER_REQUESTERS + 1]; /* the last: all that had no room; NULL from `rows` on */

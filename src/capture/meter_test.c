@@ -115,17 +115,22 @@ static uint64_t early_duplicates(const struct world *w, uint32_t who)
 }
 
 static void judge_requester(uint32_t trace, const struct world *w, const struct meter *m, const struct requester *is,
-			    uint32_t who, uint64_t *early)
+			    uint32_t who, uint64_t *early, uint64_t *may_be_twice)
 {
 	const struct meter_requester *r = row_of(m, who);
-	uint64_t packets = 0;
+	uint64_t packets = 0, twice = 0;
 
 	if (!r) {
 		assert_int_equal(is->tlps, 0);
 		return;
 	}
-	for (uint32_t k = 0; k < METER_TYPES; k++)
+	for (uint32_t k = 0; k < METER_TYPES; k++) {
 		packets += r->type[k].packets;
+		twice += r->type[k].twice;
+	}
+	/* a bound, and a tight one: interrupts are alike, too */
+	assert_true(twice >= is->posted_twice);
+	*may_be_twice += twice;
 	if (w->peers && packets >= is->tlps && packets - is->tlps <= early_duplicates(w, who)) {
 		*early += packets - is->tlps;
 		if (packets != is->tlps)
@@ -184,7 +189,7 @@ static void one_trace(struct truth *t, uint32_t trace)
 	const uint8_t direction = (uint8_t)(trace / 4 % 4);
 	const uint64_t config = 0x07080001ull | (uint64_t)direction << 20 | (uint64_t)wide << 32;
 	struct world *w = &t->w[0];
-	uint64_t early = 0;
+	uint64_t early = 0, may_be_twice = 0, interrupts = 0;
 	struct meter *m;
 
 	memset(t, 0, sizeof(*t));
@@ -207,7 +212,12 @@ static void one_trace(struct truth *t, uint32_t trace)
 	count_device(t, 0);
 	assert_int_equal(m->records, t->d[0].records);
 	for (uint32_t k = 0; k < WHO; k++)
-		judge_requester(trace, w, m, &t->d[0].who[k], k, &early);
+		judge_requester(trace, w, m, &t->d[0].who[k], k, &early, &may_be_twice);
+	for (uint32_t k = 0; k < WHO; k++)
+		interrupts += t->d[0].target[k].tlps;
+	if (may_be_twice > t->posted_twice + interrupts / 2 + 2)
+		fail_msg("trace %u: %llu posted requests may be duplicates, and %llu are", trace,
+			 (unsigned long long)may_be_twice, (unsigned long long)t->posted_twice);
 	judge_losses(trace, t, m, early);
 	meter_close(m);
 }

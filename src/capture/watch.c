@@ -179,6 +179,10 @@ struct capture_reading {
 
 static const char *const capture_packets[] = { "ptt_packets", "packets that the trace has" };
 static const char *const capture_bytes[] = { "ptt_bytes", "payload of these packets, without disabled bytes" };
+static const char *const capture_twice[] = {
+	"ptt_posted_duplicates",
+	"posted requests among the packets that may be second records of others: at most so many count twice"
+};
 static const char *const capture_latency[] = { "ptt_latency_ticks",
 					       "time from a request to its last completion, of those that went well" };
 static const char *const capture_failed[] = { "ptt_failed", "requests whose completion has another status than SC" };
@@ -242,6 +246,8 @@ static int capture_give_row(struct capture_reading *r, uint32_t i)
 			rc = capture_give(r, capture_packets, true, true, c->packets);
 		if (rc >= 0 && c->packets && tlp_type_at(k)->data)
 			rc = capture_give(r, capture_bytes, true, true, c->bytes);
+		if (rc >= 0 && c->twice)
+			rc = capture_give(r, capture_twice, true, true, c->twice);
 		if (rc >= 0 && c->answers)
 			rc = capture_give_answers(r, c->answers);
 	}
@@ -261,6 +267,8 @@ static int capture_give_families(struct capture_reading *r)
 	rc = capture_give(r, capture_packets, true, false, 0);
 	if (rc >= 0)
 		rc = capture_give(r, capture_bytes, true, false, 0);
+	if (rc >= 0 && r->w->m->twice)
+		rc = capture_give(r, capture_twice, true, false, 0);
 	if (rc >= 0)
 		rc = capture_give_answers(r, &none);
 	r->f.label[2] = (struct watch_label){ "status", "" };

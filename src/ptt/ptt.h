@@ -194,4 +194,12 @@ uint32_t ptt_match_gap(struct ptt_match *m, uint32_t device, void (*each)(void *
 /* Walks what was never answered. */
 void ptt_match_rest(struct ptt_match *m, void (*each)(void *arg, const struct ptt_pair *p), void *arg);
 
+/* ---- posted requests that may be there twice (twice.c) -------------------------------------
+ * Of records of 4DW in direction 2, in their order. */
+struct ptt_twice;
+int ptt_twice_open(struct ptt_twice **ret);
+void ptt_twice_close(struct ptt_twice *t); /* NULL is fine */
+/* record: a memory write. Whether it may be the second record of one before: at most as many are as this tells of. */
+bool ptt_twice_next(struct ptt_twice *t, const uint8_t *record, uint32_t device);
+
 #endif

@@ -76,7 +76,7 @@ void ptt_stats_close(struct ptt_stats *s)
 	mem_free(s->completer);
 	mem_free(s->cell);
 	track_close(s->track);
-	mem_free(s->twice);
+	ptt_twice_close(s->twice);
 	mem_free(s->error);
 	mem_free(s->sign);
 	sketch_close(&s->pages);

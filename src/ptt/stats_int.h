@@ -234,10 +234,10 @@ struct ptt_stats {
 	struct ptt_fault_row *error; /* all, with all_errors */
 	uint32_t nerrors, caperrors;
 	uint64_t requests, answered, failed_requests, cut, after_gap, unanswerable;
-	uint64_t posted_twice;     /* posted requests that may be duplicates, at most */
-	struct stats_twice *twice; /* NULL: no record that may be one was seen */
-	uint64_t misfits;          /* reads that got other data than they asked for */
-	uint64_t broken;           /* reads whose answer began and did not end, where others' answers can't be seen */
+	uint64_t posted_twice;   /* posted requests that may be duplicates, at most */
+	struct ptt_twice *twice; /* NULL: no record that may be one was seen */
+	uint64_t misfits;        /* reads that got other data than they asked for */
+	uint64_t broken;         /* reads whose answer began and did not end, where others' answers can't be seen */
 	uint64_t oldest; /* at the end: the greatest age of a request that is open, and its answer should be here */
 	uint64_t gap_bytes;
 	uint32_t ngaps;

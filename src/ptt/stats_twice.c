@@ -1,62 +1,11 @@
 /*
- * stats_twice.c: how many posted requests may be duplicates.
- *
- * 4DW of direction 2 holds a packet between two devices at both ports. For requests that are answered, matching finds
- * the second record. A posted request has no answer and no meaningful tag, so an equal one may as well be another
- * request: interrupts are all equal. So none is removed, and the result is a bound.
- *
- * A duplicate has the same header. Headers are hashed into bits: a header sets its bit, and the next one with the
- * same hash clears it and is counted. That counts half of the equal headers, without an odd one. Different headers
- * with the same hash only make the count larger, so it is an upper bound if a duplicate comes within GENERATION
- * posted requests: older bits are forgotten.
+ * stats_twice.c: how many posted requests of a trace, of a type and of a requester may be duplicates (twice.c).
  */
 #include "ptt/stats_chunk_int.h"
 
-enum { BITS = 1 << 20, GENERATION = 1 << 16 };
-
-struct stats_twice {
-	uint64_t bit[2][BITS / 64]; /* of this generation, and of the one before */
-	uint32_t seen;              /* in this one */
-};
-
-/* Of a header without its time. */
-static uint32_t header_bit(const uint8_t *p, uint32_t head, uint32_t device)
-{
-	uint64_t a = (uint64_t)ptt_le32(p + 8) << 32 | ptt_le32(p + 12);
-	uint64_t b = (uint64_t)ptt_le32(p + 4) << 32 | (head & ~0x7ffu) | (device & 0x7ff);
-
-	return (uint32_t)((a * 0x9e3779b97f4a7c15ull ^ b) * 0xbf58476d1ce4e5b9ull >> 44);
-}
-static_assert(BITS == 1 << (64 - 44), "the shift above");
-
-static void generation_next(struct stats_twice *t)
-{
-	memcpy(t->bit[1], t->bit[0], sizeof(t->bit[1]));
-	memset(t->bit[0], 0, sizeof(t->bit[0]));
-	t->seen = 0;
-}
-
-static bool is_like_one_before(struct stats_twice *t, uint32_t bit)
-{
-	uint64_t mask = 1ull << bit % 64, *now = &t->bit[0][bit / 64], *before = &t->bit[1][bit / 64];
-
-	if (++t->seen == GENERATION)
-		generation_next(t);
-	if (*now & mask) {
-		*now &= ~mask;
-		return true;
-	}
-	if (*before & mask) {
-		*before &= ~mask;
-		return true;
-	}
-	*now |= mask;
-	return false;
-}
-
 void twice_posted(struct ptt_stats *s, const struct pass *a, const uint8_t *p, const uint8_t *end)
 {
-	if (s->twice == NULL && (s->twice = mem_alloc(sizeof(*s->twice))) == NULL) {
+	if (s->twice == NULL && ptt_twice_open(&s->twice) < 0) {
 		s->failed = true;
 		return;
 	}
@@ -64,8 +13,7 @@ void twice_posted(struct ptt_stats *s, const struct pass *a, const uint8_t *p, c
 		uint32_t head = raw_head(p, PTT_4DW);
 		uint8_t sort = a->head[raw_code(head, PTT_4DW)].sort;
 
-		if ((sort != SORT_MWR32 && sort != SORT_MWR64) ||
-		    !is_like_one_before(s->twice, header_bit(p, head, a->device)))
+		if ((sort != SORT_MWR32 && sort != SORT_MWR64) || !ptt_twice_next(s->twice, p, a->device))
 			continue;
 		s->posted_twice++;
 		s->type[sort == SORT_MWR64 ? TLP_ROW_MWr64 : TLP_ROW_MWr32].posted_twice++;

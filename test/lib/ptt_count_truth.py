@@ -17,6 +17,7 @@ records = sum(v for (name, _), v in have.items() if name in ('packets_total', 'd
 assert records > 0, 'nothing was counted'
 
 want = collections.Counter({('duplicates_total', frozenset()): 0})
+again, writes, equal, older = 0, 0, set(), set()
 waiting, heard, answers, hidden = {}, set(), collections.defaultdict(list), 0
 with open(sys.argv[2]) as file:
     rows = [json.loads(line) for _, line in zip(range(int(records)), file)]
@@ -35,6 +36,18 @@ for r in rows:
     want['packets_total', labels] += 1
     if r['class'] != 1 and kind not in ('Cpl', 'Msg') or kind.startswith(('FetchAdd', 'Swap', 'CAS')):
         want['bytes_total', labels] += r['bytes']
+    if kind.startswith('MWr'):
+        writes += 1
+        if writes % 65536 == 0:
+            equal, older = set(), equal
+        header = json.dumps({k: v for k, v in r.items() if k not in ('time', 'offset')})
+        for seen in equal, older:
+            if header in seen:
+                again += 1
+                seen.remove(header)
+                break
+        else:
+            equal.add(header)
     if r['class'] == 2:
         assert asked, r
         if r['status'] == 0 and r['byte_count'] > r['bytes'] > 0:
@@ -56,7 +69,10 @@ for who in heard:
     want['outstanding', frozenset({('requester', who)})] = sum(k[0] == who for k in waiting)
 want['unmatched_total', frozenset({('cause', 'hidden')})] = hidden
 
-have = {k: v for k, v in have.items() if k[0] != 'latency_ticks_created' and not k[0].endswith('_created')}
+# Which of two equal writes is a second record, nobody knows: the page has a bound, which headers that only look alike raise.
+bound = sum(v for (name, _), v in have.items() if name == 'posted_duplicates_total')
+assert again <= bound <= writes / 2, f'{bound} of {writes} writes on the page, and {again} are equal to one before'
+have = {k: v for k, v in have.items() if k[0] not in ('latency_ticks_created', 'posted_duplicates_total') and not k[0].endswith('_created')}
 for k in have.keys() | want.keys():
     if have.get(k, 0) != want.get(k, 0):
         sys.exit(f'{k}: {have.get(k)} on the page, and {want.get(k)} it is')
