@@ -172,6 +172,20 @@ static int http_socket_open(struct http *h, const char *address, struct err *e)
 	return 0;
 }
 
+/* ---- requests that wait ------------------------------------------------------------------ */
+
+void http_suspend(struct http *h, struct MHD_Connection *c)
+{
+	h->lib.suspend_connection(c);
+}
+
+/* The library's own timeout does not tell of it. */
+void http_resume(struct http *h, struct MHD_Connection *c)
+{
+	h->is_due = true;
+	h->lib.resume_connection(c);
+}
+
 /* ---- answers --------------------------------------------------------------------------- */
 
 const char *http_query(const struct http_request *q, const char *name)
@@ -189,6 +203,8 @@ enum MHD_Result http_send(struct http_request *q, unsigned status, const char *t
 	lib->add_response_header(r, "Cache-Control", "no-store");
 	lib->add_response_header(r, "X-Content-Type-Options", "nosniff");
 	lib->add_response_header(r, "Content-Security-Policy", policy ? policy : "default-src 'none'");
+	if (*q->duration)
+		lib->add_response_header(r, "Tally-Duration", q->duration);
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		lib->add_response_header(r, "Allow", "GET, HEAD");
 	if (status == MHD_HTTP_UNAUTHORIZED)
@@ -532,6 +548,8 @@ int http_wait_ms(const struct http *h)
 	const MHD_UNSIGNED_LONG_LONG most = h->nconnections == HTTP_CONNECTIONS ? CROWDED_NS / 1000000 : 1000;
 	MHD_UNSIGNED_LONG_LONG ms;
 
+	if (h->is_due)
+		return 0;
 	return h->daemon && h->lib.get_timeout(h->daemon, &ms) == MHD_YES ? (int)(ms > most ? most : ms) : -1;
 }
 
@@ -539,6 +557,7 @@ void http_run(struct http *h)
 {
 	const bool was_full = h->nconnections == HTTP_CONNECTIONS;
 
+	h->is_due = false;
 	if (!h->daemon)
 		return;
 	(void)h->lib.run(h->daemon);

@@ -46,6 +46,7 @@ struct http {
 	uint16_t port;
 	struct http_connection connection[HTTP_CONNECTIONS];
 	uint32_t nconnections;
+	bool is_due; /* a connection was resumed since the daemon ran last */
 };
 
 /* From its headers to the last byte of its answer, or until the client goes away. */
@@ -55,11 +56,16 @@ struct http_request {
 	/* the path's own, NULL at first; state_free, if set, gets it when the request is over, however it ends */
 	void *state;
 	void (*state_free)(void *state);
+	char duration[24]; /* of which time its answer is, in seconds: a header; "": of none, or nobody knows */
 };
 /* Of a Host header: "localhost", "127.0.0.1:7347", "[::1]"; an address is itself, whatever a name server says. */
 bool http_is_loopback_name(const char *host);
 /* From now on the request may take as long as it likes, or as long as others. */
 void http_last(struct http_request *q, bool lasts);
+/* The connection waits, and is no longer asked for; it is served again when http_run() is called after http_resume(),
+ * which is due at once. */
+void http_suspend(struct http *h, struct MHD_Connection *c);
+void http_resume(struct http *h, struct MHD_Connection *c);
 /* The query's value of this name; NULL: it has none. */
 const char *http_query(const struct http_request *q, const char *name);
 /* Sends body, which is freed. policy: the Content-Security-Policy; NULL: nothing may be loaded, as fits all but a

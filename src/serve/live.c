@@ -64,7 +64,7 @@ static void client_wake(struct live_client *c)
 	if (!c->suspended)
 		return;
 	c->suspended = false;
-	c->http->lib.resume_connection(c->connection);
+	http_resume(c->http, c->connection);
 }
 
 void live_resume(struct live *l)
@@ -210,7 +210,7 @@ static ssize_t live_read(void *arg, uint64_t at, char *to, size_t most)
 		return MHD_CONTENT_READER_END_OF_STREAM;
 	if (c->sent == c->out.n && !client_fill(c)) {
 		c->suspended = true;
-		c->http->lib.suspend_connection(c->connection);
+		http_suspend(c->http, c->connection);
 		return 0;
 	}
 	if (c->out.failed)

@@ -6,6 +6,7 @@
  * request that waits for its second reading keeps the call trees of the first, and is suspended. These are the trees
  * that `tally trace -o` writes such files from, so all agree.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "answer/flame.h"
@@ -48,7 +49,7 @@ static void profile_wake(struct profile_request *w)
 	if (!w->suspended)
 		return;
 	w->suspended = false;
-	w->request->http->lib.resume_connection(w->request->connection);
+	http_resume(w->request->http, w->request->connection);
 }
 
 void profiles_resume(struct profiles *p)
@@ -179,6 +180,9 @@ static enum MHD_Result profile_send(struct http_request *q, bool pprof, struct a
 	else
 		an_folded_put(&body, f);
 	body.failed |= f->failed;
+	if (began_ns)
+		snprintf(q->duration, sizeof(q->duration), "%llu.%03llu", (unsigned long long)(lasted_ns / SECOND_NS),
+			 (unsigned long long)(lasted_ns / 1000000 % 1000));
 	return http_answer(q, MHD_HTTP_OK, pprof ? "application/octet-stream" : "text/plain; charset=utf-8", NULL,
 			   &body);
 }
@@ -233,7 +237,7 @@ static enum MHD_Result profile_wait(struct http_request *q, struct program *p, u
 	s->profiles->waiting[i] = w;
 	w->suspended = true;
 	http_last(q, true);
-	q->http->lib.suspend_connection(q->connection);
+	http_suspend(q->http, q->connection);
 	return MHD_YES;
 }
 

@@ -157,6 +157,29 @@ static void with_a_time_the_answer_has_what_was_counted_in_it(void **state)
 	close(later);
 }
 
+/* The loop waits for what is due, and does not sleep over a connection that was resumed. */
+static void who_waited_for_his_time_is_answered_at_once_and_told_how_long_it_was(void **state)
+{
+	struct http_tested *t = *state;
+	char answer[2048];
+	ssize_t n;
+	int fd;
+
+	(void)traced_open(t->s, "/x/one.d", counts);
+	fd = client_ask(t, "/folded?aggregation=calls&seconds=2");
+	assert_true(http_wait_ms(t->s->http) != 0);
+	t->now_ns += 2 * SECOND + 34567890;
+	assert_int_equal(profiles_work(t->s->profiles, t->now_ns), -1);
+	assert_int_equal(http_wait_ms(t->s->http), 0);
+	service_work(t);
+	n = recv(fd, answer, sizeof(answer) - 1, 0);
+	assert_true(n > 0);
+	answer[n] = '\0';
+	assert_non_null(strstr(answer, "\r\nTally-Duration: 2.034\r\n"));
+	assert_true(http_wait_ms(t->s->http) != 0);
+	close(fd);
+}
+
 static void a_profile_of_pprof_takes_half_a_minute_unless_said(void **state)
 {
 	struct http_tested *t = *state;
@@ -281,6 +304,7 @@ int main(void)
 		WITH_SERVICE(who_asks_for_what_is_not_there_is_told_what_is),
 		WITH_SERVICE(a_time_is_a_number_of_seconds_up_to_an_hour),
 		WITH_SERVICE(with_a_time_the_answer_has_what_was_counted_in_it),
+		WITH_SERVICE(who_waited_for_his_time_is_answered_at_once_and_told_how_long_it_was),
 		WITH_SERVICE(a_profile_of_pprof_takes_half_a_minute_unless_said),
 		WITH_SERVICE(a_program_that_ended_or_was_replaced_meanwhile_has_no_profile),
 		WITH_SERVICE(so_many_profiles_are_taken_at_once_and_one_that_is_over_leaves_its_place),
