@@ -1,5 +1,6 @@
 /* hold_test.c: what is left of a run that can't hold processes. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <setjmp.h>
@@ -72,9 +73,60 @@ static void without_memory_to_share_nobody_is_held_and_the_run_closes(void **sta
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* How many mappings this process has of memory that it shares with its children. */
+static uint32_t shared_mappings(void)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[512];
+	uint32_t n = 0;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		n += strstr(line, "/dev/zero (deleted)") != NULL;
+	fclose(f);
+	return n;
+}
+
+static int lowest_free_descriptor(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	close(fd);
+	return fd;
+}
+
+static void a_run_that_could_hold_processes_leaves_nothing_when_it_closes(void **state)
+{
+	const struct k_places places = { .pid = (uint32_t)getpid() };
+	uint32_t before, during;
+	struct handmade h;
+	struct err e = { 0 };
+	struct k_run *k = NULL;
+	int fd;
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	before = shared_mappings();
+	fd = lowest_free_descriptor();
+	hm_init(&h);
+	HM_PROG(&h, IMG_TEST, HM_RETURN);
+	assert_int_equal(k_open(&k, &h.img, NULL, &e), 0);
+	if (k_hold_at(k, (uint32_t)getpid(), &places, &e) < 0)
+		fail_msg("%s", e.text);
+	during = shared_mappings();
+	assert_int_equal(during, before + 1);
+	k_disable(k);
+	k_close(k);
+	assert_int_equal(shared_mappings(), before);
+	assert_int_equal(lowest_free_descriptor(), fd);
+	assert_int_equal(mem_live(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_run_that_could_hold_processes_leaves_nothing_when_it_closes),
 		cmocka_unit_test(without_memory_to_share_nobody_is_held_and_the_run_closes),
 	};
 

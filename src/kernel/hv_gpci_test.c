@@ -552,6 +552,43 @@ static void without_topology_nobody_knows_the_records(void **state)
 	closed(&l);
 }
 
+static void records_of_a_file_that_we_may_not_read_are_refused_by_authority(void **state)
+{
+	struct events v = { .n = 0 };
+	struct hv_transport l = opened(tree, &v);
+	const uid_t we = geteuid();
+	struct err e;
+	int rc;
+
+	(void)state;
+	assert_int_equal(chmod(tree, 0), 0);
+	if (we == 0)
+		assert_int_equal(seteuid(65534), 0);
+	rc = refused(&l, "processor_config", 0, &e);
+	if (we == 0)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(chmod(tree, 0700), 0);
+	assert_int_equal(rc, -TALLY_EPERM);
+	SAYS(e, "H_Authority");
+	closed(&l);
+}
+
+static void a_file_that_cannot_be_read_is_named_with_the_reason(void **state)
+{
+	struct events v = { .n = 0 };
+	struct hv_transport l = opened(tree, &v);
+	char path[256];
+	struct err e;
+
+	(void)state;
+	remove_file("interface/processor_config");
+	snprintf(path, sizeof(path), "%s" PMU "/interface/processor_config", tree);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(refused(&l, "processor_config", 0, &e), -TALLY_EIO);
+	SAYS(e, "cannot read processor_config: Is a directory");
+	closed(&l);
+}
+
 static void files_that_are_no_numbers_are_none(void **state)
 {
 	struct k_gpci_about a;
@@ -620,6 +657,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_empty_file_has_no_record, new_tree, no_tree),
 		cmocka_unit_test_setup_teardown(ids_that_do_not_grow_end_nowhere, new_tree, no_tree),
 		cmocka_unit_test_setup_teardown(without_topology_nobody_knows_the_records, new_tree, no_tree),
+		cmocka_unit_test_setup_teardown(records_of_a_file_that_we_may_not_read_are_refused_by_authority,
+						new_tree, no_tree),
+		cmocka_unit_test_setup_teardown(a_file_that_cannot_be_read_is_named_with_the_reason, new_tree, no_tree),
 		cmocka_unit_test_setup_teardown(files_that_are_no_numbers_are_none, new_tree, no_tree),
 		cmocka_unit_test(every_failing_allocation_is_survived),
 	};

@@ -178,6 +178,27 @@ static void names_are_sorted_and_without_scales(void **state)
 	arena_free(&a);
 }
 
+static void a_scale_of_one_digit_is_a_scale_and_one_that_is_no_number_is_1(void **state)
+{
+	struct k_pmu cpu = pmu(INTEL, "cpu"), power = pmu("test/sysfs/energy", "power");
+	char unit[32] = "x";
+	double scale = 0;
+
+	(void)state;
+	k_pmu_unit(INTEL, &cpu, "topdown-slots-issued", unit, &scale);
+	assert_string_equal(unit, "");
+	assert_true(scale == 2);
+	k_pmu_unit("test/sysfs/energy", &power, "energy-pkg", unit, &scale);
+	assert_string_equal(unit, "Joules");
+	assert_true(scale > 2.3e-10 && scale < 2.4e-10);
+	k_pmu_unit("test/sysfs/energy", &power, "no-such-event", unit, &scale);
+	assert_string_equal(unit, "");
+	assert_true(scale == 1);
+	k_pmu_unit("test/sysfs/energy", &power, "../events/energy-pkg", unit, &scale);
+	assert_string_equal(unit, "");
+	assert_true(scale == 1);
+}
+
 static void every_failed_allocation_is_reported(void **state)
 {
 	struct k_pmu cpu = pmu(INTEL, "cpu");
@@ -263,6 +284,28 @@ static void pfm_refuses_unknown_events(void **state)
 	assert_int_equal(ev.config, 5);
 }
 
+/* Who misspells an event is told of the event; where there is no PMU, of that. */
+static void pfm_tells_an_unknown_event_from_a_machine_without_a_pmu(void **state)
+{
+	struct k_event ev = { 0 };
+	struct err e = { 0 };
+	struct arena a = { 0 };
+	const char **v;
+	uint32_t n;
+
+	(void)state;
+	if (!have_pfm())
+		skip();
+	assert_int_equal(k_pfm_names(&a, &v, &n), 0);
+	assert_int_equal(k_pfm_encode("NO_SUCH_EVENT_AT_ALL", &ev, &e), n ? -TALLY_ENOPROBE : -TALLY_ENOTSUP);
+	assert_non_null(strstr(e.text, n ? "libpfm4 knows no event \"NO_SUCH_EVENT_AT_ALL\"" :
+					   "libpfm4 knows no PMU of this machine"));
+	e = (struct err){ 0 };
+	assert_int_equal(k_pfm_encode("skl::NO_SUCH_EVENT_AT_ALL", &ev, &e), -TALLY_ENOPROBE);
+	assert_string_equal(e.text, "libpfm4 knows no event \"skl::NO_SUCH_EVENT_AT_ALL\" here");
+	arena_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,10 +319,12 @@ int main(void)
 		cmocka_unit_test(unknown_terms_name_the_nearest),
 		cmocka_unit_test(hostile_names_and_formats_are_refused),
 		cmocka_unit_test(names_are_sorted_and_without_scales),
+		cmocka_unit_test(a_scale_of_one_digit_is_a_scale_and_one_that_is_no_number_is_1),
 		cmocka_unit_test(every_failed_allocation_is_reported),
 		cmocka_unit_test(pfm_encodes_presets_of_every_model_it_knows),
 		cmocka_unit_test(pfm_takes_hex_masks_and_dots),
 		cmocka_unit_test(pfm_refuses_unknown_events),
+		cmocka_unit_test(pfm_tells_an_unknown_event_from_a_machine_without_a_pmu),
 	};
 
 	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);

@@ -910,6 +910,34 @@ static void a_line_without_end_is_bounded(void **state)
 	close(fd);
 }
 
+/* More of them than fit into the buffer: each comes once and whole, those that a reading cuts, too. */
+static void lines_of_a_file_that_is_longer_than_the_buffer_are_whole(void **state)
+{
+	struct k_lines *l = mem_alloc(sizeof(*l));
+	struct buf text = { 0 };
+	const char *line;
+	int fd;
+
+	(void)state;
+	assert_non_null(l);
+	for (uint32_t i = 0; i < 20000; i++)
+		buf_printf(&text, "%u is a line%.*s\n", i, (int)(i % 7), "......");
+	fd = file_of(text.p, text.n);
+	l->fd = fd;
+	for (uint32_t i = 0; i < 20000; i++) {
+		char want[64];
+
+		snprintf(want, sizeof(want), "%u is a line%.*s", i, (int)(i % 7), "......");
+		line = k_lines_next(l);
+		assert_non_null(line);
+		assert_string_equal(line, want);
+	}
+	assert_null(k_lines_next(l));
+	close(fd);
+	buf_free(&text);
+	mem_free(l);
+}
+
 /* In name spaces of its own: /proc/modules has this text; 0: that is not possible here. */
 static uint64_t modules_hash(const char *text)
 {
@@ -1027,6 +1055,7 @@ int main(void)
 		cmocka_unit_test(kallsyms_lines_are_symbols_and_broken_ones_are_passed_over),
 		cmocka_unit_test(hidden_addresses_are_a_refusal),
 		cmocka_unit_test(a_line_without_end_is_bounded),
+		cmocka_unit_test(lines_of_a_file_that_is_longer_than_the_buffer_are_whole),
 		cmocka_unit_test(modules_are_others_when_their_names_or_places_are),
 		cmocka_unit_test(asking_for_modules_leaves_nothing_open),
 	};
