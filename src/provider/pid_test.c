@@ -133,6 +133,48 @@ static void an_address_of_the_file_is_the_instruction_there(void **state)
 	probes_close(t);
 }
 
+/* In a library that may come later: what stands in for its probes is of those kinds that its name may mean. */
+static void what_may_come_later_is_of_the_kinds_that_a_name_may_mean(void **state)
+{
+	enum { ENTRY = 1, RETURN = 2, PLACE = 4 };
+	static const struct {
+		int line;
+		const char *mod, *func, *name;
+		uint32_t kinds;
+	} row[] = {
+		{ __LINE__, "libtally-none.so", "f", "entry", ENTRY },
+		{ __LINE__, "libtally-none.so", "f", "return", RETURN },
+		{ __LINE__, "libtally-none.so", "f", "1c", PLACE },
+		{ __LINE__, "libtally-none.so", "f", "e*", ENTRY | PLACE },
+		{ __LINE__, "libtally-none.so", "f", "*", ENTRY | RETURN | PLACE },
+		{ __LINE__, "libtally-none.so", "-", "1c", PLACE },
+		{ __LINE__, "libtally-none.so", "-", "entry", 0 },
+		{ __LINE__, "", "tally_no_such_function", "*", ENTRY | RETURN },
+		{ __LINE__, "", "tally_no_such_function", "entry", ENTRY },
+		{ __LINE__, "a.out", "tally_no_such_function", "entry", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct probes *t = probes_table((struct prov_opts){ .waits = WAITS_ALL });
+		uint32_t kinds = 0;
+		struct found f;
+		struct err e;
+
+		if (match(t, row[i].mod, row[i].func, row[i].name, &f, &e) != -TALLY_ENOPROBE)
+			fail_msg("line %d: %u, %s", row[i].line, f.n, e.text);
+		for (uint32_t k = 0; k < f.n; k++) {
+			const struct probe *p = probes_get(t, f.id[k]);
+
+			assert_true(p->is_later);
+			kinds |= p->arm == ARM_USER_ENTRY ? ENTRY : p->arm == ARM_USER_RETURN ? RETURN : PLACE;
+		}
+		if (kinds != row[i].kinds || f.n != (uint32_t)__builtin_popcount(kinds))
+			fail_msg("line %d: kinds %u, %u probes", row[i].line, kinds, f.n);
+		probes_close(t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +182,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_offset_of_the_function_is_refused),
 		cmocka_unit_test(a_pattern_has_entry_return_and_each_instruction),
 		cmocka_unit_test(an_address_of_the_file_is_the_instruction_there),
+		cmocka_unit_test(what_may_come_later_is_of_the_kinds_that_a_name_may_mean),
 	};
 
 	return cmocka_run_group_tests_name("provider: pid", tests, NULL, NULL);

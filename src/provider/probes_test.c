@@ -147,6 +147,37 @@ static void more_probes_than_any_cpu_has_counters_are_refused_before_they_are_lo
 	probes_close(t);
 }
 
+/* A description of two or three parts has no provider: whose name stands there is told for each of them. */
+static void a_provider_in_the_place_of_a_module_or_function_is_told(void **state)
+{
+	const struct provider *p;
+	struct probes *t = table((struct prov_opts){ 0 });
+	struct ids l;
+	struct err e;
+	char want[160], name[40];
+
+	(void)state;
+	for (uint32_t i = 0; (p = provider_at(i)); i++) {
+		snprintf(want, sizeof(want),
+			 "%s is a provider, and a description with one has four parts; did you mean "
+			 "%s::main:no-such-name?",
+			 p->name, p->name);
+		assert_int_equal(match(t, D("", p->name, "main", "no-such-name"), &l, &e), -TALLY_ENOPROBE);
+		assert_string_equal(e.text, want);
+		snprintf(want, sizeof(want), "did you mean %s:::no-such-name?", p->name);
+		assert_int_equal(match(t, D("", "", p->name, "no-such-name"), &l, &e), -TALLY_ENOPROBE);
+		assert_non_null(strstr(e.text, want));
+		snprintf(name, sizeof(name), "%s123", p->name);
+		assert_int_equal(match(t, D("", "", name, "no-such-name"), &l, &e), -TALLY_ENOPROBE);
+		assert_non_null(strstr(e.text, p->is_of_process ? "is a provider" : "stands for a function"));
+		snprintf(name, sizeof(name), "%sx", p->name);
+		assert_int_equal(match(t, D("", "", name, "no-such-name"), &l, &e), -TALLY_ENOPROBE);
+		assert_non_null(strstr(e.text, "stands for a function"));
+	}
+	assert_true(p == NULL);
+	probes_close(t);
+}
+
 static void module_and_function_are_empty(void **state)
 {
 	static const char *const providers[] = { "dtrace", "profile", "cpc", "ptt", "gpci", "vfalls", "mmustat" };
@@ -353,6 +384,7 @@ int main(void)
 		cmocka_unit_test(same_name_is_the_same_probe),
 		cmocka_unit_test(patterns_find_what_a_listing_shows_and_what_was_named),
 		cmocka_unit_test(more_probes_than_any_cpu_has_counters_are_refused_before_they_are_loaded),
+		cmocka_unit_test(a_provider_in_the_place_of_a_module_or_function_is_told),
 		cmocka_unit_test(module_and_function_are_empty),
 		cmocka_unit_test(a_name_of_any_length_is_looked_up),
 		cmocka_unit_test(arguments_of_a_row_end_with_the_last),
