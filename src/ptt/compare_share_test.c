@@ -35,9 +35,9 @@ static void trace_make(struct trace *r, uint32_t blocks, uint32_t shift, const u
 			r->block[q][i].figure[PTT_SERIES_LATENCY] =
 				ANSWERED * (own[q] + queue(i, shift) + (i * (q + 3)) % 11);
 		}
-		r->row[q] = (struct ptt_requester_row){
-			.requester = (uint16_t)q, .track = { .block = r->block[q], .ticks = r->ticks, .n = blocks }
-		};
+		r->row[q] =
+			(struct ptt_requester_row){ .requester = (uint16_t)q,
+						    .track = { .block = r->block[q], .ticks = r->ticks, .n = blocks } };
 	}
 }
 

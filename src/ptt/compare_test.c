@@ -770,6 +770,47 @@ static void traces_of_two_formats_were_compared_figure_by_figure(void **state)
 	ptt_stats_close(s[1]);
 }
 
+/* An event says what a trace of it can show: filters and ports are no matter, direction, types and format are. */
+static void traces_are_alike_when_their_events_show_the_same(void **state)
+{
+	enum { DIRECTION = 20, TYPE = 24 };
+	static const uint64_t whole = 1ull << 32 | 7u << TYPE | 2u << DIRECTION | 0x80001;
+	static const struct {
+		int line;
+		uint64_t config;
+		uint8_t format;
+		bool alike;
+	} row[] = {
+		{ __LINE__, whole, PTT_8DW, true },
+		{ __LINE__, whole ^ 1, PTT_8DW, true },
+		{ __LINE__, whole ^ 1u << DIRECTION, PTT_8DW, false },
+		{ __LINE__, whole ^ 8u << DIRECTION, PTT_8DW, false },
+		{ __LINE__, whole ^ 1u << TYPE, PTT_8DW, false },
+		{ __LINE__, whole ^ 4u << TYPE, PTT_8DW, false },
+		{ __LINE__, whole ^ 8u << TYPE, PTT_8DW, true },
+		{ __LINE__, whole, PTT_4DW, false },
+		{ __LINE__, 0, PTT_8DW, true }, /* nobody knows its event */
+		{ __LINE__, 0, PTT_4DW, false },
+	};
+	const struct ptt_device_row first = { .config = whole, .format = PTT_8DW };
+	const struct ptt_report a = { .device = &first, .ndevices = 1 }, none = { .ndevices = 0 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		const struct ptt_device_row other = { .config = row[i].config, .format = row[i].format };
+		const struct ptt_device_row two[] = { first, other };
+		const struct ptt_report b = { .device = &other, .ndevices = 1 },
+					both = { .device = two, .ndevices = 2 };
+
+		if (ptt_reports_are_alike(&a, &b) != row[i].alike || ptt_reports_are_alike(&b, &a) != row[i].alike ||
+		    ptt_reports_are_alike(&a, &both) != row[i].alike ||
+		    ptt_reports_are_alike(&both, &a) != row[i].alike)
+			fail_msg("line %d", row[i].line);
+		assert_true(ptt_reports_are_alike(&both, &both));
+		assert_true(ptt_reports_are_alike(&none, &b) && ptt_reports_are_alike(&b, &none));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -793,6 +834,7 @@ int main(void)
 		cmocka_unit_test(one_event_against_none_comes_last),
 		cmocka_unit_test(shards_track_as_one_does),
 		cmocka_unit_test(every_failing_allocation_is_reported),
+		cmocka_unit_test(traces_are_alike_when_their_events_show_the_same),
 		cmocka_unit_test(traces_of_two_formats_were_compared_figure_by_figure),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,6 +99,48 @@ static void interleaved_chunks_of_two_devices_are_told_apart(void **state)
 		}
 }
 
+/* What a record of AUX data says of itself is in each of its chunks. */
+static void a_chunk_has_what_its_record_says(void **state)
+{
+	struct buf b = two_device_file(true);
+	struct memory m = { .p = (const uint8_t *)b.p, .n = b.n };
+	struct bytes_in in;
+	struct ptt_reader *r = NULL;
+	struct ptt_chunk c;
+	struct err e = { 0 };
+	uint32_t n = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 6; i++) {
+		const size_t at = record_at(&b, PDATA_R_AUXTRACE, i);
+
+		assert_true(at > 0);
+		set64(&b, at + 24, 0x1122334455667700 + i);
+		set32(&b, at + 36, 0x8899aa00 + i);
+		set32(&b, at + 40, 0xbbccdd00 + i);
+	}
+	in = memory_in(&m);
+	assert_int_equal(ptt_reader_open(&r, &in, NULL, &e), 0);
+	while (ptt_reader_next(r, &c, &e) == 1) {
+		const size_t at = record_at(&b, PDATA_R_AUXTRACE, n);
+
+		assert_int_equal(c.ref, 0x1122334455667700 + n);
+		assert_int_equal(c.tid, 0x8899aa00 + n);
+		assert_int_equal(c.cpu, 0xbbccdd00 + n);
+		assert_int_equal(c.total, pdata_u64((const uint8_t *)b.p + at + 8));
+		assert_int_equal(c.aux_offset, pdata_u64((const uint8_t *)b.p + at + 16));
+		assert_int_equal(c.idx, pdata_u32((const uint8_t *)b.p + at + 32));
+		assert_int_equal(c.n, n % 2 ? 60 * 16 : 40 * 32);
+		assert_int_equal(c.offset, at + 48);
+		assert_int_equal(c.at, 0);
+		assert_true(c.first);
+		n++;
+	}
+	assert_int_equal(n, 6);
+	ptt_reader_close(r);
+	buf_free(&b);
+}
+
 /* Rows of 96, 144 and 160 bytes are what older and newer perfs write. */
 static void attrs_of_any_sane_size_are_read(void **state)
 {
@@ -731,6 +773,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(golden_fixture_is_read_whole),
 		cmocka_unit_test(interleaved_chunks_of_two_devices_are_told_apart),
+		cmocka_unit_test(a_chunk_has_what_its_record_says),
 		cmocka_unit_test(attrs_of_any_sane_size_are_read),
 		cmocka_unit_test(names_come_from_features_where_no_event_update_has_them),
 		cmocka_unit_test(nine_stray_bytes_are_no_record),

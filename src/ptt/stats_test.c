@@ -576,6 +576,81 @@ static void a_read_that_was_asked_again_was_a_duplicate_and_its_loss_was_hidden(
 	}
 }
 
+/* Reads with relaxed ordering, each third one without, and their answers: each record `times` times. */
+static struct ptt_stats *count_times(uint32_t times, const struct ptt_report **r)
+{
+	enum { READS = 60, WHO = 0x0100 };
+	static uint8_t bytes[READS * 2 * 2 * 32];
+	const struct ptt_stats_opts o = { .match = true };
+	const struct ptt_decode_opts d = { .format = PTT_8DW, .time = PTT_TIME_ABS };
+	struct ptt_stats *s;
+	uint8_t *p = bytes;
+
+	for (uint32_t i = 0; i < READS; i++) {
+		const uint32_t from = (uint32_t)WHO << 16 | (i % 32) << 8, relaxed = i % 3 ? 1u << 13 : 0;
+		const struct handmade pair[] = {
+			{ .length = 4, .dw0 = relaxed, .dw1 = from | 0xff, .dw2 = 0x1000 + 256 * i },
+			{ .fmt = 2, .type = 0x0a, .length = 4, .dw0 = relaxed, .dw1 = 0x0080u << 16 | 16, .dw2 = from },
+		};
+
+		for (uint32_t k = 0; k < 2 * times; k++) {
+			struct handmade h = pair[k / times];
+
+			h.time = 1200 * i + 600 * (k / times) + 100 * (k % times);
+			p = handmade(p, PTT_8DW, &h);
+		}
+	}
+	const struct ptt_chunk c = { .p = bytes,
+				     .n = (size_t)(p - bytes),
+				     .format = PTT_8DW,
+				     .coverage = PTT_COVERAGE_KNOWN | PTT_COVERAGE_DUPLICATES };
+	assert_int_equal(ptt_stats_open(&s, &o), 0);
+	ptt_stats_chunk(s, &c, &d);
+	assert_int_equal(ptt_stats_finish(s, r), 0);
+	return s;
+}
+
+/* Packets between devices that are seen at both ports: their second records count in no figure. */
+static void what_is_seen_at_both_ports_counts_once_in_each_figure(void **state)
+{
+	const struct ptt_report *a, *b;
+	struct ptt_stats *once = count_times(1, &a), *twice = count_times(2, &b);
+
+	(void)state;
+	assert_int_equal(a->duplicates, 0);
+	assert_int_equal(b->duplicates, a->records);
+	assert_memory_equal(&b->traffic, &a->traffic, sizeof(a->traffic));
+	assert_memory_equal(b->kind, a->kind, sizeof(a->kind));
+	assert_memory_equal(b->cls, a->cls, sizeof(a->cls));
+	assert_int_equal(a->relaxed, 80);
+	assert_int_equal(a->ordered, 40);
+	assert_int_equal(b->relaxed, a->relaxed);
+	assert_int_equal(b->ordered, a->ordered);
+	assert_int_equal(b->read_bytes, a->read_bytes);
+	assert_int_equal(b->read_enabled, a->read_enabled);
+	assert_int_equal(b->ntypes, a->ntypes);
+	for (uint32_t i = 0; i < a->ntypes; i++) {
+		const struct ptt_type_row *x = &a->type[i], *y = &b->type[i];
+
+		assert_true(x->type_index == y->type_index && x->kind == y->kind && x->tlps == y->tlps &&
+			    x->dws == y->dws && x->bytes == y->bytes && x->relaxed == y->relaxed);
+		assert_int_equal(x->relaxed, 40);
+	}
+	for (uint32_t i = 0; i < PTT_SIZES; i++)
+		assert_memory_equal(b->size[i], a->size[i], sizeof(a->size[i]));
+	assert_int_equal(b->requester[0].tlps, a->requester[0].tlps);
+	assert_int_equal(b->requester[0].asked_bytes, a->requester[0].asked_bytes);
+	assert_int_equal(b->requester[0].read_bytes, a->requester[0].read_bytes);
+	assert_int_equal(b->completer[0].completions, a->completer[0].completions);
+	assert_int_equal(b->completer[0].bytes, a->completer[0].bytes);
+	assert_memory_equal(b->completer[0].status, a->completer[0].status, sizeof(a->completer[0].status));
+	assert_int_equal(b->npages, a->npages);
+	for (uint32_t i = 0; i < a->npages; i++)
+		assert_int_equal(b->page[i].tlps, a->page[i].tlps);
+	ptt_stats_close(once);
+	ptt_stats_close(twice);
+}
+
 /* Requests of one device and completions for another one: what two directions of two sides look like. */
 static void completions_of_the_other_side_are_said(void **state)
 {
@@ -1122,6 +1197,7 @@ int main(void)
 		cmocka_unit_test(completions_of_the_other_side_are_said),
 		cmocka_unit_test(a_requester_that_is_never_answered_is_said),
 		cmocka_unit_test(a_device_that_is_never_answered_was_taken_for_a_host_and_hidden),
+		cmocka_unit_test(what_is_seen_at_both_ports_counts_once_in_each_figure),
 		cmocka_unit_test(a_read_that_was_asked_again_was_a_duplicate_and_its_loss_was_hidden),
 		cmocka_unit_test(nothing_is_a_report_too),
 		cmocka_unit_test(padding_is_counted_and_skipped),

@@ -44,6 +44,51 @@ static void keys_beyond_the_limit_are_one_and_nothing_is_lost(void **state)
 	history_close(h);
 }
 
+static int take_histogram(struct history *h, uint64_t second, const int64_t *bucket, uint32_t n)
+{
+	const struct tally_aggregation defined = {
+		.name = "q", .function = "quantize", .key = key_names, .nkeys = 1, .comment = ""
+	};
+	const struct an_value key = { .kind = SLOT_STRING, .s = "k", .len = 1 };
+	struct an_row row = { .key = &key, .nkeys = 1, .bucket = bucket, .nbuckets = n };
+	const struct an_agg a = { .name = "q", .fn = AGG_QUANTIZE, .row = &row, .nrows = 1 };
+	const struct history_facts f = { "p", "p.d", "running", "", 1 };
+	int rc;
+
+	history_begin(h, second * SECOND);
+	rc = history_program(h, &f);
+	if (rc == 1)
+		rc = history_define(h, &defined);
+	if (rc >= 0)
+		rc = history_take(h, 0, &a);
+	return history_end(h) < 0 ? -TALLY_ENOMEM : rc;
+}
+
+/* Each step has the differences of those buckets that changed; a histogram may grow. */
+static void a_step_has_the_buckets_that_changed(void **state)
+{
+	struct history *h = open_history(600, 1 << 20, 10);
+	struct buf b = { 0 };
+
+	(void)state;
+	assert_int_equal(take_histogram(h, 1, (int64_t[]){ 0, 2, 5 }, 3), 0);
+	assert_non_null(strstr(history_step(h, 1)->p, "\"new\":[[1,2,\"k\"]],\"d\":[2,7],\"b\":[2,1,2,2,2,5]}"));
+	assert_int_equal(take_histogram(h, 2, (int64_t[]){ 0, 3, 5 }, 3), 0);
+	assert_non_null(strstr(history_step(h, 2)->p, "\"d\":[2,1],\"b\":[2,1,1]}"));
+	assert_int_equal(take_histogram(h, 3, (int64_t[]){ 0, 3, 5, 0, 4 }, 5), 0);
+	assert_non_null(strstr(history_step(h, 3)->p, "\"d\":[2,4],\"b\":[2,4,4]}"));
+	assert_int_equal(take_histogram(h, 4, (int64_t[]){ 1, 3 }, 2), 0); /* what is behind the end is 0 */
+	assert_non_null(strstr(history_step(h, 4)->p, "\"d\":[2,-8],\"b\":[2,0,1,2,2,-5,2,4,-4]}"));
+	assert_int_equal(take_histogram(h, 5, (int64_t[]){ 1, 3 }, 2), 0);
+	assert_null(strstr(history_step(h, 5)->p, "\"b\""));
+	assert_int_equal(history_put_state(h, &b), 0);
+	assert_non_null(strstr(b.p, "\"d\":[2,4]"));
+	assert_non_null(strstr(b.p, "\"b\":[2,0,1,2,1,3]"));
+	buf_free(&b);
+	history_close(h);
+	assert_int_equal(mem_live(), 0);
+}
+
 static void a_program_that_goes_takes_its_aggregations_along(void **state)
 {
 	struct history *h = open_history(600, 1 << 20, 10);
@@ -118,6 +163,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_step_says_what_changed_and_the_state_says_all),
 		cmocka_unit_test(keys_beyond_the_limit_are_one_and_nothing_is_lost),
+		cmocka_unit_test(a_step_has_the_buckets_that_changed),
 		cmocka_unit_test(a_program_that_goes_takes_its_aggregations_along),
 		cmocka_unit_test(running_out_of_memory_makes_readers_begin_anew),
 		cmocka_unit_test(a_state_that_lacks_memory_is_refused),
