@@ -111,7 +111,7 @@ P
   [ "$status" -eq 0 ]
   grep -qx 'known: tally_amount{program} gauge' <<<"$output"
   grep -qx 'stacks: tally_x_total{program,pid} counter' <<<"$output"
-  [[ "$stderr" == *"stacks: @s has a stack in its key: stacks are no labels, and become no metric"* ]]
+  [[ "$stderr" == *"stacks: @s has a stack in its key: stacks are no labels, and become no metric; /folded has them"* ]]
   echo 'BEGIN { nonsense' >broken.d
   run --separate-stderr "$TALLY" serve --check -s known.d -s broken.d
   [ "$status" -eq 1 ]
@@ -265,8 +265,8 @@ D
   serve -s twice.d --on local -e cpu-clock,cpu_clock
   [ "$(metrics | grep '^tally_n_seconds{')" = 'tally_n_seconds{program="twice"} 7.0' ]
   [ "$(metrics | grep -c '^tally_cpc_cpu_clock_seconds_total{')" -eq 1 ]
-  grep -q 'twice: tally_n_seconds is left out: it has a metric of this name already; rename the aggregation' log
-  grep -q 'local: tally_cpc_cpu_clock_seconds is left out: it has a metric of this name already$' log
+  grep -q 'twice: tally_n_seconds of @n_ms is left out: @n_ns has this name already; rename one of the two' log
+  grep -q 'local: tally_cpc_cpu_clock_seconds of cpc_cpu_clock is left out: cpc_cpu-clock has this name already$' log
 }
 
 # PCP's collector with its agent for OpenMetrics and no other, on a name space of its own: nothing needs to be installed as a service.

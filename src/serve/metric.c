@@ -124,8 +124,8 @@ static int metric_set_labels(struct metric *m, const struct tally_aggregation *a
 	return m->nlabels == a->nkeys ? 0 : -TALLY_ENOMEM;
 }
 
-/* The comment in front of the clause, or what the expression says. */
-static int metric_set_help(struct metric *m, const struct tally_aggregation *a)
+/* The help is the comment in front of the clause, or what the expression says. */
+static int metric_set_words(struct metric *m, const struct tally_aggregation *a)
 {
 	struct buf b = { 0 };
 
@@ -137,8 +137,11 @@ static int metric_set_help(struct metric *m, const struct tally_aggregation *a)
 			buf_printf(&b, "%s%s", k ? ", " : " by ", a->key[k]);
 	}
 	m->help = b.failed ? NULL : mem_strdup(b.p);
+	buf_clear(&b);
+	buf_printf(&b, "@%s", a->name);
+	m->source = b.failed ? NULL : mem_strdup(b.p);
 	buf_free(&b);
-	return m->help ? 0 : -TALLY_ENOMEM;
+	return m->help && m->source ? 0 : -TALLY_ENOMEM;
 }
 
 /* Of a histogram; there is at least one bucket but the last. */
@@ -156,17 +159,19 @@ int metric_open(struct metric *m, const char *program, const struct tally_aggreg
 {
 	int rc = 0;
 
-	if (a->has_stack)
-		return err_set(e, TALLY_ENOTSUP,
-			       "@%s has a stack in its key: stacks are no labels, and become no metric", a->name);
-	if (a->nlast > BUCKETS_MOST)
-		return err_set(e, TALLY_ENOTSUP, "@%s has %u buckets: a metric has at most %u", a->name, a->nlast + 1,
-			       BUCKETS_MOST);
 	for (size_t i = 0; i < COUNT(metric_functions); i++)
 		if (!strcmp(a->function, metric_functions[i].function)) {
 			m->type = metric_functions[i].type;
 			m->fold = metric_functions[i].fold;
 		}
+	if (a->has_stack)
+		return err_set(e, TALLY_ENOTSUP,
+			       "@%s has a stack in its key: stacks are no labels, and become no metric; %s", a->name,
+			       m->fold == FOLD_ADD && m->type != METRIC_SUMMARY ? "/folded has them" :
+										  "the page has them");
+	if (a->nlast > BUCKETS_MOST)
+		return err_set(e, TALLY_ENOTSUP, "@%s has %u buckets: a metric has at most %u", a->name, a->nlast + 1,
+			       BUCKETS_MOST);
 	m->owner = "program";
 	m->forgets = true;
 	m->most = most;
@@ -174,7 +179,7 @@ int metric_open(struct metric *m, const char *program, const struct tally_aggreg
 		rc = metric_set_buckets(m, a->last, a->nlast);
 	rc = rc < 0 ? rc : metric_set_name(m, program, a->name, m->type != METRIC_COUNTER);
 	rc = rc < 0 ? rc : metric_set_labels(m, a);
-	rc = rc < 0 ? rc : metric_set_help(m, a);
+	rc = rc < 0 ? rc : metric_set_words(m, a);
 	if (rc < 0) {
 		metric_close(m);
 		return err_oom(e);
@@ -208,7 +213,8 @@ int metric_open_figure(struct metric *m, const struct watch_figure *f, uint32_t 
 	while (m->label && m->nlabels < f->nlabels && (m->label[m->nlabels] = mem_strdup(f->label[m->nlabels].name)))
 		m->nlabels++;
 	m->help = help.failed ? NULL : mem_strdup(help.p);
-	if (!name.failed && m->label && m->nlabels == f->nlabels && m->help)
+	m->source = mem_strdup(f->family);
+	if (!name.failed && m->label && m->nlabels == f->nlabels && m->help && m->source)
 		rc = metric_set_name(m, "", name.p, true);
 	if (is_ratio)
 		m->unit = "ratio";
@@ -262,6 +268,7 @@ void metric_close(struct metric *m)
 	mem_free(m->label);
 	mem_free(m->name);
 	mem_free(m->help);
+	mem_free(m->source);
 	mem_free(m->last);
 	buf_free(&m->samples);
 	buf_free(&m->labels);

@@ -126,13 +126,26 @@ static void a_key_that_is_a_number_is_a_label_too(void **state)
 
 static void stacks_are_no_labels(void **state)
 {
-	const struct tally_aggregation a = { .name = "s", .function = "count", .has_stack = true, .comment = "" };
-	struct metric m = { 0 };
-	struct err e = { 0 };
+	static const struct {
+		const char *function, *where;
+	} row[] = { { "count", "/folded has" },
+		    { "sum", "/folded has" },
+		    { "quantize", "/folded has" },
+		    { "avg", "the page has" },
+		    { "max", "the page has" } };
 
 	(void)state;
-	assert_int_equal(metric_open(&m, "prog", &a, 10, &e), -TALLY_ENOTSUP);
-	assert_non_null(strstr(e.text, "@s has a stack"));
+	for (size_t i = 0; i < COUNT(row); i++) {
+		const struct tally_aggregation a = {
+			.name = "s", .function = row[i].function, .has_stack = true, .comment = ""
+		};
+		struct metric m = { 0 };
+		struct err e = { 0 };
+
+		assert_int_equal(metric_open(&m, "prog", &a, 10, &e), -TALLY_ENOTSUP);
+		assert_non_null(strstr(e.text, "@s has a stack"));
+		assert_non_null(strstr(e.text, row[i].where));
+	}
 }
 
 static void keys_beyond_the_limit_are_one_series_and_counted(void **state)

@@ -350,8 +350,8 @@ static int serve_settle_names(struct tally_serve *s)
 			serve_note(s, "%s: %s is left out: %s of %s has samples of this name; rename the aggregation",
 				   at->p->name, at->m->name, other->m->name, other->p->name);
 		} else if (is_same && head->p == at->p) {
-			serve_note(s, "%s: %s is left out: it has a metric of this name already%s", at->p->name,
-				   at->m->name, at->p->is_platform ? "" : "; rename the aggregation");
+			serve_note(s, "%s: %s of %s is left out: %s has this name already%s", at->p->name, at->m->name,
+				   at->m->source, head->m->source, at->p->is_platform ? "" : "; rename one of the two");
 		} else if (is_same && head->m->type != at->m->type) {
 			serve_note(s,
 				   "%s: %s is left out: another program has a metric of "

@@ -42,6 +42,7 @@ enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_SUMMARY, METRIC_HISTOGRA
 struct metric {
 	/* set by metric_open, then read-only */
 	char *name, *help; /* "tally_faults", without _total */
+	char *source;      /* what it is a metric of: "@faults", or the family of figures "cpc_cpu-clock" */
 	const char *unit;  /* "seconds", "ratio", or "" */
 	const char *owner; /* the label that says whose a series is: "program", "platform" */
 	double scale;      /* what was counted, divided by it, is in the unit */
