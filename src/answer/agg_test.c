@@ -124,6 +124,8 @@ static void stddev_is_the_root_of_a_128_bit_variance(void **state)
 	(void)state;
 	/* 1 2 3 4: squares 30, 30 / 4 = 7, average 2: root of 3 */
 	assert_int_equal(shown(AGG_STDDEV, true, 1, (struct an_row){ .n = 4, .sum = 10, .sq_lo = 30 }), 1);
+	/* 1000 1010 1021 990, as DTrace has it: 1010660 - 1005 * 1005 = 635 */
+	assert_int_equal(shown(AGG_STDDEV, true, 1, (struct an_row){ .n = 4, .sum = 4021, .sq_lo = 4042641 }), 25);
 	/* 0 and 2^40: squares 2^80 */
 	struct an_row wide = { .n = 2, .sum = 1LL << 40, .sq_hi = 1 << 16 };
 	assert_int_equal(shown(AGG_STDDEV, true, 1, wide), 1LL << 39);
