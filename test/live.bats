@@ -13,7 +13,7 @@ needs_page() {
 
 browse() { # [OPTION]... STEP...: test/lib/browser.py has them; the page is $at/
   local options=()
-  while [[ "$1" == --* ]]; do options+=("$1"); shift; [[ "${options[-1]}" != --size ]] || { options+=("$1"); shift; }; done
+  while [[ "$1" == --* ]]; do options+=("$1"); shift; [[ "${options[-1]}" != --s* ]] || { options+=("$1"); shift; }; done
   timeout 240 python3 "$BATS_TEST_DIRNAME/lib/browser.py" "${options[@]}" "$at/" "$@"
 }
 STEPPED='Number(document.body.dataset.step) >= 2' # two steps have come since the page was opened
@@ -159,6 +159,68 @@ tick-1ms { @k[i++] = count(); }' >losing.d
   browse until 'Number(document.body.dataset.steps) >= 5' print 'document.querySelector("#reach").textContent' >shown
   grep -qE 'of 60 seconds' shown
   for bad in 0 5 1d 25h x ''; do run -2 "$TALLY" serve --history "$bad" -s n.d; has "invalid time '$bad'"; done
+}
+
+# A page's script that puts a known past in the place of /live: read each second from 0 to 9 and from 29 to 40. Of the histogram 7 were counted in the
+# second that ends at 5, 50 between 9 and 29, and 3 in the second that ends at 35; @n counts 4 a second while it is read, and 1000 between.
+known_past() {
+  cat <<'J'
+const BEGINNING = 1e12, counts = { 5: 7, 29: 50, 35: 3 }, times = [...Array(10).keys()].concat([...Array(12).keys()].map((i) => 29 + i));
+const facts = (s) => ({ t: BEGINNING + s * 1000, fired: [0], lost: [] });
+const agg = (id, name, kind) => ({ id: id, program: "p", name: name, function: kind === "count" ? "count" : "quantize", kind: kind, keys: [], help: "", lows: [1, 2, 4] });
+window.EventSource = class {
+	constructor() {
+		this.on = {};
+		setTimeout(() => {
+			const all = times.reduce((n, s) => n + (counts[s] || 0), 0);
+			this.on.state({ data: JSON.stringify(Object.assign(facts(40), { step: 1000, span: 600000, reach: 40000, programs: [["p", "running", "", "p.d"]],
+				aggs: [agg(1, "h", "histogram"), agg(2, "n", "count")], new: [[1, 3], [2, 4]], d: [3, all, 4, 1100], b: [3, 1, all] })) });
+			times.slice().reverse().forEach((s) => this.on.past({ data: JSON.stringify(Object.assign(facts(s),
+				{ d: [4, s === 29 ? 1000 : 4].concat(counts[s] ? [3, counts[s]] : []), b: counts[s] ? [3, 1, counts[s]] : [] })) }));
+		});
+	}
+	addEventListener(name, f) { this.on[name] = f; }
+	close() { }
+};
+// What a canvas has in each second: "." one color, that of nothing; "#" one other color; "/" several.
+window.drawnSeconds = (canvas, left, width, height, nothing) => Array.from({ length: 40 }, (_, s) => {
+	const from = Math.ceil(left + s / 40 * width) + 1, to = Math.floor(left + (s + 1) / 40 * width) - 1, c = canvas.getContext("2d").getImageData(from, 1, to - from, height - 3).data;
+	const colors = new Set(Array.from({ length: c.length / 4 }, (__, i) => c.slice(i * 4, i * 4 + 3).join()));
+	return colors.size > 1 ? "/" : colors.has(nothing) ? "." : "#";
+}).join("");
+// In which seconds a canvas has a line of the color of curves.
+window.curveSeconds = (canvas) => Array.from({ length: 40 }, (_, s) => {
+	const color = getComputedStyle(document.documentElement).getPropertyValue("--accent").trim(), want = [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16));
+	const at = s / 40 * canvas.width, c = canvas.getContext("2d").getImageData(Math.ceil(at) + 1, 0, Math.floor(canvas.width / 40) - 2, canvas.height).data;
+	for (let i = 0; i < c.length; i += 4) { if (c[i + 3] > 90 && want.every((v, k) => Math.abs(v - c[i + k]) < 40)) { return "~"; } }
+	return " ";
+}).join("");
+window.told = (second) => {
+	const heat = document.querySelector(".heat"), canvas = heat.querySelector("canvas"), box = canvas.getBoundingClientRect();
+	const x = box.left + Number(canvas.dataset.left) + second / 40 * canvas.dataset.width;
+	heat.dispatchEvent(new PointerEvent("pointermove", { clientX: x, clientY: box.top + 5, bubbles: true }));
+	return heat.querySelector("output").textContent;
+};
+window.clocks = (from, to) => [from, to].map((s) => new Date(BEGINNING + s * 1000).toLocaleTimeString([], { hour12: false })).join(" \u2013 ");
+J
+}
+
+@test "columns and curves stand where their time is, and time that nobody read is a hole" {
+  needs_page
+  known_program
+  serve -s known.d
+  known_past >past.js
+  browse --script past.js until 'document.querySelector(".heat").dataset.total === "60" && document.querySelector(".big canvas").width > 300' print '
+      const canvas = document.querySelector(".heat canvas"), card = canvas.getContext("2d").getImageData(Number(canvas.dataset.left) + 2, 2, 1, 1).data.slice(0, 3).join();
+      drawnSeconds(canvas, Number(canvas.dataset.left), Number(canvas.dataset.width), 20, card)' \
+    print 'curveSeconds(document.querySelector(".big canvas"))' \
+    print 'told(4.5) === clocks(4, 5) + "\n\u2265 1: 7"' print 'told(34.5) === clocks(34, 35) + "\n\u2265 1: 3"' print 'told(20) === clocks(9, 29) + ", not read\n\u2265 1: 50"' \
+    print 'document.querySelector(".big small").textContent' print 'document.querySelector("#reach").textContent' >shown
+  [ "$(sed -n 1p shown)" = "....#....////////////////////.....#....." ] || { cat shown; return 1; }
+  [ "$(sed -n 2p shown)" = "~~~~~~~~~                    ~~~~~~~~~~~" ] || { cat shown; return 1; }
+  [ "$(sed -n 3,5p shown | sort -u)" = true ] || { cat shown; return 1; }
+  [ "$(sed -n 6p shown)" = "27 a second, 1,100 in range" ] || { cat shown; return 1; }
+  grep -q 'Hatched time was not read' shown
 }
 
 @test "it fits a phone, in dark and in light: nothing is wider than the window" {

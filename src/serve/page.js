@@ -113,6 +113,7 @@ function step(e) {
 	S.last++;
 	const at = S.last % S.n;
 	if (S.last - S.first + 1 > S.n) { S.first = S.last - S.n + 1; }
+	while (S.first < S.last && (S.times[S.first % S.n] < e.t - S.span || S.times[S.first % S.n] > e.t)) { S.first++; } // also of a clock that was set back
 	S.series.forEach((s) => { if (s.ring) { s.ring[at] = 0; } });
 	S.aggs.forEach((a) => a.buckets.forEach((b) => { if (b.ring) { b.ring[at] = 0; } }));
 	S.times[at] = e.t; S.activity[at] = 0;
@@ -146,9 +147,26 @@ function steps() {
 	if (range.kind === "between") {
 		while (to > lo && t(to) > range.to) { to--; }
 		while (from < to && t(from) < range.from) { from++; }
-		if (from === to && from > lo) { from--; }
+		if (from === to && to < S.last) { to++; } else if (from === to && from > lo) { from--; } // all of it is in one step
 	}
 	return { from: from, to: to, seconds: Math.max((t(to) - t(from)) / 1000, 0), all: range.kind === "all" };
+}
+// A step over time that nobody read: what it has was counted somewhen in that time. So it is in sums, and in no column or curve.
+function isHole(k) { return S.times[k % S.n] - S.times[(k - 1) % S.n] > 2 * S.step; }
+// Where in `width` pixels the time of a step's end is.
+function placeOf(r, width) {
+	const t0 = S.times[r.from % S.n], t1 = S.times[r.to % S.n];
+	return (t) => (t1 > t0 ? (t - t0) / (t1 - t0) * width : 0);
+}
+function drawHole(v, left, right, top, height) {
+	v.c.save(); v.c.beginPath(); v.c.rect(left, top, right - left, height); v.c.clip();
+	v.c.strokeStyle = style("--rule"); v.c.lineWidth = 1; v.c.beginPath();
+	for (let x = left - height; x < right; x += 7) { v.c.moveTo(x, top + height); v.c.lineTo(x + height, top); }
+	v.c.stroke();
+	if (height >= 20 && right - left >= 60) {
+		v.c.textAlign = "center"; v.c.fillStyle = style("--soft"); v.c.fillText("not read", (left + right) / 2, top + height / 2);
+	}
+	v.c.restore();
 }
 function sum(o, r) {
 	if (!o.ring) { return 0; }
@@ -276,29 +294,38 @@ function drawTable(a, r) {
 	a.more.hidden = list.length <= n;
 	a.el.dataset.keys = a.series.size;
 }
-// A curve of what each step added a second, or of a gauge's value.
-function points(o, r, gauge) {
-	const p = [];
+// A curve of what each step added a second, or of a gauge's value, in parts between which are holes: { hole, from, to, points }.
+function curveParts(o, r, gauge) {
+	const parts = [];
 	let v = o.value;
-	if (gauge) { for (let k = S.last; k > r.to; k--) { v -= o.ring ? o.ring[k % S.n] : 0; } }
-	for (let k = r.to; k > r.from; k--) {
-		const dt = (S.times[k % S.n] - S.times[(k - 1) % S.n]) / 1000, x = o.ring ? o.ring[k % S.n] : 0;
-		p.unshift([S.times[k % S.n], gauge ? v : x / (dt || 1)]);
-		v -= gauge ? x : 0;
+	if (gauge && o.ring) { for (let k = S.last; k > r.from; k--) { v -= o.ring[k % S.n]; } }
+	for (let k = r.from + 1; k <= r.to; k++) {
+		const from = S.times[(k - 1) % S.n], to = S.times[k % S.n], x = o.ring ? o.ring[k % S.n] : 0, hole = isHole(k);
+		let part = parts[parts.length - 1];
+		v += x;
+		if (!part || part.hole || hole) { parts.push(part = { hole: hole, from: from, points: [] }); }
+		part.to = to;
+		if (!hole) { part.points.push([to, gauge ? v : x / ((to - from) / 1000 || 1)]); }
 	}
-	return p;
+	return parts;
+}
+// The line of a part, and the surface under it.
+function drawPart(v, part, x, y, base, line) {
+	v.c.beginPath(); v.c.moveTo(x(part.from), y(part.points[0][1]));
+	part.points.forEach((p) => v.c.lineTo(x(p[0]), y(p[1])));
+	if (line) { v.c.strokeStyle = style("--accent"); v.c.lineWidth = 1.3; v.c.stroke(); }
+	v.c.lineTo(x(part.to), base); v.c.lineTo(x(part.from), base);
+	v.c.globalAlpha = line ? .22 : .5; v.c.fillStyle = style("--bar"); v.c.fill(); v.c.globalAlpha = 1;
 }
 function spark(canvas, o, r, height, gauge) {
-	const v = canvasOf(canvas, height), list = points(o, r, gauge), t0 = S.times[r.from % S.n], t1 = S.times[r.to % S.n];
+	const v = canvasOf(canvas, height), parts = curveParts(o, r, gauge), x = placeOf(r, v.w);
 	let least = gauge ? Infinity : 0, most = gauge ? -Infinity : 0;
-	list.forEach((p) => { least = Math.min(least, p[1]); most = Math.max(most, p[1]); });
-	const y = (x) => (most > least ? height - 2 - (x - least) / (most - least) * (height - 5) : gauge ? height / 2 : height - 2);
+	parts.forEach((part) => part.points.forEach((p) => { least = Math.min(least, p[1]); most = Math.max(most, p[1]); }));
+	const y = (n) => (most > least ? height - 2 - (n - least) / (most - least) * (height - 5) : gauge ? height / 2 : height - 2);
 	v.c.strokeStyle = style("--rule"); v.c.lineWidth = 1; v.c.beginPath(); v.c.moveTo(0, height - 1.5); v.c.lineTo(v.w, height - 1.5); v.c.stroke();
-	if (!list.length || t1 <= t0) { return; }
-	v.c.beginPath(); v.c.moveTo(0, y(list[0][1]));
-	list.forEach((p) => v.c.lineTo((p[0] - t0) / (t1 - t0) * v.w, y(p[1])));
-	v.c.strokeStyle = style("--accent"); v.c.lineWidth = 1.3; v.c.stroke();
-	v.c.lineTo(v.w, height - 1.5); v.c.lineTo(0, height - 1.5); v.c.globalAlpha = .22; v.c.fillStyle = style("--bar"); v.c.fill(); v.c.globalAlpha = 1;
+	parts.forEach((part) => {
+		if (part.hole) { drawHole(v, x(part.from), x(part.to), 0, height - 2); } else { drawPart(v, part, x, y, height - 1.5, true); }
+	});
 }
 
 // ---- a number without a key, a histogram, stacks --------------------------------------------------
@@ -308,6 +335,19 @@ function drawBig(a, r) {
 	set(a.bigWords, a.kind === "gauge" ? a.function + "()" : perSecond(r.seconds ? sum(s, r) / r.seconds : 0, a.unit) + " a second, " + human(inRange(s, r), a.unit) + " in range");
 	spark($("canvas", a.big), s, r, 64, a.kind === "gauge");
 }
+// The columns of a range: a step, or as many as fill four pixels; a hole is a column of its own.
+function heatColumns(r, width) {
+	const x = placeOf(r, width), list = [];
+	for (let k = r.from + 1; k <= r.to; k++) {
+		const hole = isHole(k), before = list[list.length - 1];
+		if (hole || !before || before.hole || before.right - before.left >= 4) {
+			list.push({ hole: hole, from: k - 1, to: k, left: x(S.times[(k - 1) % S.n]), right: x(S.times[k % S.n]) });
+		} else {
+			before.to = k; before.right = x(S.times[k % S.n]);
+		}
+	}
+	return list;
+}
 function drawHeat(a, r) {
 	const used = Array.from(a.buckets.keys()).filter((k) => a.buckets.get(k).value || sum(a.buckets.get(k), r)).sort((x, y) => x - y);
 	const rows = [], LEFT = 92, CELL = 20, canvas = $("canvas", a.heat);
@@ -315,44 +355,38 @@ function drawHeat(a, r) {
 	a.heat.hidden = false;
 	for (let k = used[0]; k <= used[used.length - 1] && rows.length < 64; k++) { rows.push(k); }
 	// Beside the time stands the sum of the range, as a bar.
-	const v = canvasOf(canvas, rows.length * CELL + 22), BAR = Math.min(220, v.w * .25), width = Math.max(v.w - LEFT - BAR - 14, 40), steps_ = r.to - r.from;
-	const group_ = Math.max(1, Math.ceil(steps_ / Math.floor(width / 4))), columns_ = Math.ceil(steps_ / group_), cells = rows.map(() => new Float64Array(columns_));
+	const v = canvasOf(canvas, rows.length * CELL + 22), BAR = Math.min(220, v.w * .25), width = Math.max(v.w - LEFT - BAR - 14, 40);
+	const list = heatColumns(r, width), cells = rows.map((k) => list.map((c) => (a.buckets.has(k) ? sum(a.buckets.get(k), c) : 0)));
 	let most = 1, mostBar = 1;
 	const bars = rows.map((k) => { const b = a.buckets.get(k), n = b ? inRange(b, r) : 0; mostBar = Math.max(mostBar, n); return n; });
-	rows.forEach((k, y) => {
-		const b = a.buckets.get(k);
-		for (let i = 0; b && b.ring && i < steps_; i++) {
-			const x = Math.floor(i / group_);
-			cells[y][x] += b.ring[(r.from + 1 + i) % S.n];
-			most = Math.max(most, cells[y][x]);
-		}
-	});
+	cells.forEach((row) => row.forEach((n, i) => { if (!list[i].hole) { most = Math.max(most, n); } }));
 	const ramp = ["--cold", "--warm", "--hot"].map((x) => rgb(style(x)));
 	v.c.fillStyle = style("--card"); v.c.fillRect(LEFT, 0, width, rows.length * CELL);
 	rows.forEach((k, y) => {
 		const top = (rows.length - 1 - y) * CELL;
 		v.c.textAlign = "right"; v.c.fillStyle = style("--soft");
 		v.c.fillText(k ? "\u2265 " + human(a.lows[k - 1], a.unit) : "lower", LEFT - 8, top + CELL / 2);
-		for (let x = 0; x < columns_; x++) {
-			if (cells[y][x] <= 0) { continue; }
-			const left = LEFT + Math.floor(x / columns_ * width);
-			v.c.fillStyle = shade(ramp, Math.log(cells[y][x] + 1) / Math.log(most + 1));
-			v.c.fillRect(left, top, Math.max(LEFT + Math.floor((x + 1) / columns_ * width) - left, 1), CELL - 1);
-		}
+		list.forEach((c, i) => {
+			const left = LEFT + Math.floor(c.left);
+			if (c.hole || cells[y][i] <= 0) { return; }
+			v.c.fillStyle = shade(ramp, Math.log(cells[y][i] + 1) / Math.log(most + 1));
+			v.c.fillRect(left, top, Math.max(LEFT + Math.floor(c.right) - left, 1), CELL - 1);
+		});
 		v.c.fillStyle = style("--bar"); v.c.fillRect(LEFT + width + 10, top + 2, bars[y] / mostBar * (BAR - 60), CELL - 5);
 		v.c.fillStyle = style("--ink"); v.c.textAlign = "left";
 		if (bars[y]) { v.c.fillText(short.format(bars[y]), LEFT + width + 14 + bars[y] / mostBar * (BAR - 60), top + CELL / 2); }
 	});
+	list.forEach((c) => { if (c.hole) { drawHole(v, LEFT + c.left, LEFT + c.right, 0, rows.length * CELL); } });
 	axis(v, LEFT, width, r, v.h - 11);
-	a.heatView = { LEFT: LEFT, CELL: CELL, width: width, rows: rows, cells: cells, columns: columns_, group: group_, from: r.from, bars: bars };
-	a.heat.dataset.total = bars.reduce((n, x) => n + x, 0);
+	a.heatView = { LEFT: LEFT, CELL: CELL, width: width, rows: rows, cells: cells, columns: list, bars: bars };
+	canvas.dataset.left = LEFT; canvas.dataset.width = width; a.heat.dataset.total = bars.reduce((n, x) => n + x, 0);
 }
 function tellHeat(a, e) {
-	const v = a.heatView, out = $("output", a.heat), box = a.heat.getBoundingClientRect(), px = e.clientX - box.left, x = Math.floor((px - v.LEFT) / v.width * v.columns);
-	const y = v.rows.length - 1 - Math.floor((e.clientY - box.top) / v.CELL), k = v.rows[y];
-	if (k === undefined || x < 0) { out.style.display = "none"; return; }
-	const from = k ? "\u2265 " + human(a.lows[k - 1], a.unit) : "lower";
-	out.textContent = x < v.columns ? clock(S.times[(v.from + 1 + x * v.group) % S.n]) + "\n" + from + ": " + group.format(v.cells[y][x]) : from + ": " + group.format(v.bars[y]) + " in range";
+	const v = a.heatView, out = $("output", a.heat), box = a.heat.getBoundingClientRect(), px = e.clientX - box.left, x = px - v.LEFT;
+	const y = v.rows.length - 1 - Math.floor((e.clientY - box.top) / v.CELL), k = v.rows[y], i = v.columns.findIndex((c) => x >= c.left && x < c.right), c = v.columns[i];
+	if (k === undefined || x < 0 || x < v.width && !c) { out.style.display = "none"; return; }
+	const from = k ? "\u2265 " + human(a.lows[k - 1], a.unit) : "lower", time = c ? clock(S.times[c.from % S.n]) + " \u2013 " + clock(S.times[c.to % S.n]) : "";
+	out.textContent = c ? time + (c.hole ? ", not read" : "") + "\n" + from + ": " + group.format(v.cells[y][i]) : from + ": " + group.format(v.bars[y]) + " in range";
 	out.style.display = "block"; out.style.top = (e.clientY - box.top + 14) + "px";
 	out.style.left = Math.max(0, Math.min(px + 14, box.width - out.offsetWidth)) + "px";
 }
@@ -408,14 +442,17 @@ function axis(v, left, width, r, y) {
 	}
 }
 function drawTimeline(r) {
-	const v = canvasOf($("#timeline canvas"), 46), all = { from: Math.min(S.first, S.last), to: S.last }, t0 = S.times[all.from % S.n], t1 = S.times[all.to % S.n];
-	const x = (t) => (t1 > t0 ? (t - t0) / (t1 - t0) * v.w : 0), list = points({ value: 0, ring: S.activity }, all, false), most = list.reduce((m, p) => Math.max(m, p[1]), 0) || 1;
+	const v = canvasOf($("#timeline canvas"), 46), all = { from: Math.min(S.first, S.last), to: S.last };
+	const x = placeOf(all, v.w), parts = curveParts({ value: 0, ring: S.activity }, all, false), most = parts.reduce((m, part) => part.points.reduce((n, p) => Math.max(n, p[1]), m), 0) || 1;
 	v.c.fillStyle = style("--card"); v.c.fillRect(0, 0, v.w, 32);
-	v.c.beginPath(); v.c.moveTo(0, 31);
-	list.forEach((p) => v.c.lineTo(x(p[0]), 31 - p[1] / most * 28));
-	v.c.lineTo(v.w, 31); v.c.globalAlpha = .5; v.c.fillStyle = style("--bar"); v.c.fill(); v.c.globalAlpha = 1;
+	parts.forEach((part) => {
+		if (part.hole) { drawHole(v, x(part.from), x(part.to), 0, 32); } else { drawPart(v, part, x, (n) => 31 - n / most * 28, 31, false); }
+	});
 	for (let k = all.from + 1; k <= all.to; k++) {
-		if (S.lostAt[k % S.n] > S.lostAt[(k - 1) % S.n]) { v.c.fillStyle = style("--bad"); v.c.fillRect(x(S.times[k % S.n]) - 1.5, 0, 3, 32); }
+		const from = x(S.times[(k - 1) % S.n]), to = x(S.times[k % S.n]);
+		if (S.lostAt[k % S.n] <= S.lostAt[(k - 1) % S.n]) { continue; }
+		v.c.fillStyle = style("--bad");
+		if (isHole(k)) { v.c.fillRect(from, 0, to - from, 3); } else { v.c.fillRect(to - 1.5, 0, 3, 32); }
 	}
 	if (range.kind !== "all" || drag) {
 		const a = drag ? Math.min(drag.a, drag.b) : x(S.times[r.from % S.n]), b = drag ? Math.max(drag.a, drag.b) : x(S.times[r.to % S.n]);
@@ -445,8 +482,11 @@ function drawPrograms(r) {
 	const words = Object.keys(kinds).map((k) => group.format(kinds[k]) + " " + (LOSSES[k] || k));
 	set(el, words.length ? "Lost: " + words.join(", ") : "Nothing lost"); el.className = words.length ? "some" : ""; el.dataset.v = total();
 	const back = (S.times[S.last % S.n] - S.times[Math.min(S.first, S.last) % S.n]) / 1000;
+	let hole = false;
+	for (let k = Math.min(S.first, S.last) + 1; k <= S.last; k++) { hole = hole || isHole(k); }
 	set($("#reach"), "The history has " + Math.round(back) + " of " + Math.round(S.span / 1000) + " seconds, a step each " + short.format(S.step / 1000) + " s. " +
-		(range.kind === "all" ? "Totals are since each program began." : "Range: " + clock(S.times[r.from % S.n]) + " to " + clock(S.times[r.to % S.n]) + "."));
+		(range.kind === "all" ? "Totals are since each program began." : "Range: " + clock(S.times[r.from % S.n]) + " to " + clock(S.times[r.to % S.n]) + ".") +
+		(hole ? " Hatched time was not read: what was counted in it is in sums alone." : ""));
 }
 function ranges() {
 	const el = $("#ranges"), span = S.span;

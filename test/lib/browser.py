@@ -1,4 +1,4 @@
-# browser.py [--dark] [--size WxH] URL STEP... - opens a page in headless Chromium and does what the steps say, one after the other:
+# browser.py [--dark] [--size WxH] [--script FILE] URL STEP... - opens a page in headless Chromium and does what the steps say, one after the other:
 #
 #   until EXPRESSION     waits until this JavaScript is true, a minute at most
 #   run EXPRESSION       runs it
@@ -6,7 +6,7 @@
 #   shot FILE            the window as a PNG picture
 #   network              prints the addresses that the page asked for so far, one a line
 #
-# It speaks Chromium's own protocol over the browser's pipe. Exit 1: a step failed, or the page's script did.
+# A script is run before those of the page. browser.py speaks Chromium's own protocol over the browser's pipe. Exit 1: a step failed, or the page's script did.
 import base64, json, os, shutil, subprocess, sys, tempfile
 
 class Browser:
@@ -64,11 +64,13 @@ class Browser:
         shutil.rmtree(self.dir, ignore_errors=True)
 
 def main(args):
-    dark, width, height = False, 1280, 900
+    dark, width, height, script = False, 1280, 900, None
     while args and args[0].startswith("--"):
         option = args.pop(0)
         if option == "--dark":
             dark = True
+        elif option == "--script":
+            script = open(args.pop(0)).read()
         else:
             width, height = map(int, args.pop(0).split("x"))
     b = Browser()
@@ -76,6 +78,8 @@ def main(args):
         b.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
         if dark:
             b.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        if script:
+            b.call("Page.addScriptToEvaluateOnNewDocument", source=script)
         b.call("Page.navigate", url=args.pop(0))
         while args:
             step = args.pop(0)
