@@ -151,6 +151,17 @@ tick-1ms { @k[i++] = count(); }' >losing.d
   grep -q 'failed.*undefined function name: nosuch' shown
 }
 
+@test "platforms stand on the page as in /status: those that run, and those that do not, with the reason" {
+  needs_page
+  serve --on power -e gpci/dispatch_purr/ --on "unix:$PWD/nobody" -e pmu.0/cycles/
+  browse until "$STEPPED" print 'JSON.stringify(Array.from(document.querySelectorAll("#programs dl > div")).map((e) => [e.dataset.program, e.className, e.querySelector(".why").textContent]))' >shown
+  curl -sf "$at/status" | python3 -c '
+import json, sys
+print(json.dumps([[p["platform"], p["state"], p["reason"]] for p in json.load(sys.stdin)["programs"]], separators=(",", ":")))' >status
+  diff shown status
+  [ "$(grep -o '"running"\|"failed"' shown | sort | tr -d '\n')" = '"failed""running"' ]
+}
+
 @test "with --history a page shows what was before it was opened" {
   needs_page
   echo 'tick-50ms { @n = count(); }' >n.d
