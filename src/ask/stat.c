@@ -218,7 +218,9 @@ int stat_all_read(struct stat_all *a)
 			continue;
 		s->before = s->now;
 		s->now = hv_now(s->transport);
-		rc = s->view ? stat_view_read(s) : stat_events_read(s);
+		rc = hv_is_there(s->p, s->transport);
+		if (rc >= 0)
+			rc = s->view ? stat_view_read(s) : stat_events_read(s);
 	}
 	return rc;
 }

@@ -22,6 +22,7 @@ struct transport {
 	uint8_t *memory;
 	size_t bytes;
 	uint64_t ns; /* the last that was heard of the machine's time */
+	struct err lost;
 };
 
 /* The payload of the answer goes to `to`, all n bytes of it. */
@@ -79,16 +80,25 @@ static int line_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t
 	return rc;
 }
 
-/* Where the server is gone, time stands still: the next call says why. */
+/* Where the server is gone, time stands still. */
 static uint64_t line_now(void *arg)
 {
 	struct transport *l = arg;
 	struct local_hv_value v = { 0 };
 	struct err e = { 0 };
 
-	if (hv_transport_ask(l, LOCAL_HV_TIME, NULL, 0, &v, sizeof(v), &e) == 0 && v.value > l->ns)
+	if (hv_transport_ask(l, LOCAL_HV_TIME, NULL, 0, &v, sizeof(v), &e) < 0)
+		l->lost = l->lost.code ? l->lost : e;
+	else if (v.value > l->ns)
 		l->ns = v.value;
 	return l->ns;
+}
+
+static const struct err *line_lost(void *arg)
+{
+	const struct transport *l = arg;
+
+	return l->lost.code ? &l->lost : NULL;
 }
 
 static void line_end(void *arg)
@@ -187,6 +197,7 @@ static void hv_transport_fill(struct hv_transport *ret, struct transport *l, con
 				      .bytes = l->bytes };
 	l->ns = m->ns;
 	l->op.now = line_now;
+	l->op.lost = line_lost;
 	l->op.close = line_end;
 	if (m->strands) {
 		l->op.sun4v = line_sun4v;

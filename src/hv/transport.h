@@ -44,6 +44,8 @@ struct hv_transport_ops {
 	/* Embedded machines: time passes only here. NULL: by itself. */
 	void (*advance)(void *arg, uint64_t ns);
 	uint64_t (*now)(void *arg); /* nanoseconds of the platform's own time; NULL: the asker's clock will do */
+	const struct err *(*lost)(
+		void *arg); /* why now() had no answer, ever since; NULL: it had one, or there is no such */
 	void (*close)(void *arg);
 };
 

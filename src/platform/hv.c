@@ -73,6 +73,13 @@ uint64_t hv_now(const struct hv_transport *l)
 	return l->op->now ? l->op->now(l->arg) : k_now_ns();
 }
 
+int hv_is_there(struct tally_platform *p, const struct hv_transport *l)
+{
+	const struct err *why = l->op->lost ? l->op->lost(l->arg) : NULL;
+
+	return why ? hv_failed(p, -(int)why->code, why) : 0;
+}
+
 int hv_pass(struct hv_transport *l, uint64_t ns, const volatile int *stop)
 {
 	uint64_t end = k_now_ns() + ns;

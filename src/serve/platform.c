@@ -13,8 +13,10 @@
 #include "capture/watch.h"
 #include "serve/serve_int.h"
 
-/* All clients wait meanwhile, and Prometheus for 10 s. */
-#define ANSWER_MS 5000
+/* All clients wait for a silent server, and Prometheus for 10 s: those behind sockets have this together, but each at
+ * least a second. */
+#define ANSWER_MS 5000u
+#define ANSWER_LEAST_MS 1000u
 
 int platform_open(struct tally_serve *s, const char *on, const char *device, const char *events, const char *view,
 		  struct program **ret)
@@ -152,6 +154,15 @@ int platform_read(struct program *p, const struct metric_reading *r)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+static uint32_t platform_answer_ms(const struct tally_serve *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->nprograms; i++)
+		n += s->program[i]->is_platform && !strncmp(s->program[i]->path, "unix:", 5);
+	return n > ANSWER_MS / ANSWER_LEAST_MS ? ANSWER_LEAST_MS : ANSWER_MS / (n ? n : 1);
+}
+
 int platform_load(struct program *p)
 {
 	const struct tally_serve *s = p->serve;
@@ -162,7 +173,7 @@ int platform_load(struct program *p)
 		.note = platform_note,
 		.arg = p,
 		.stop = s->o.stop,
-		.answer_ms = ANSWER_MS,
+		.answer_ms = platform_answer_ms(s),
 		.is_sealed = s->o.flags & TALLY_SERVE_DROP,
 	};
 	const struct metric_reading r = { FORMAT_TEXT, s->o.clock(s->o.arg) };
