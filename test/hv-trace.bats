@@ -78,6 +78,23 @@ example() {
   done
 }
 
+@test "a trace whose server goes ends with what it counted, and says why" {
+  cd "$BATS_TEST_TMPDIR"
+  for what in power:gpci:::entitled niagara:mmustat:::sample batoka:vfalls:::sample; do
+    rm -f socket
+    "$TALLY" machine "${what%%:*}" --listen socket 2>machine.log 3>&- &
+    machine=$!
+    until [ -S socket ]; do kill -0 "$machine"; done
+    status=0
+    timeout 60 "$TALLY" trace -q --on unix:socket -n "${what#*:}-1ms { @ = count(); } ${what#*:}-1ms /!n++/ { system(\"kill -KILL $machine\"); }
+      END { printf(\"the end\\n\"); }" -w >out 2>err || status=$?
+    [ "$status" -eq 1 ] || { cat out err; return 1; }
+    grep -q "unix:socket: the server has gone" err || { cat err; return 1; }
+    grep -q 'the end' out
+    grep -qE '^ +[1-9][0-9]*$' out
+  done
+}
+
 @test "each example answers its question" {
   example gpci-consumed 'SEC PARTITION +CONSUMED' '^ +3 +6 +400 '
   example gpci-links '^  X +[0-9]' 'Distribution'

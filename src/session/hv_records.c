@@ -185,10 +185,16 @@ static int hv_turn(struct tally_trace *t, int timeout_ms)
 {
 	struct hv_source *src = source_of(t);
 	uint64_t due = next_due(src), tick = t->eng->ops->next(t->eng), to = due < tick ? due : tick;
+	bool reached;
+	int rc;
 
 	if (to == UINT64_MAX)
 		return -TALLY_EEND;
-	if (!source_reach(src, to, timeout_ms))
+	reached = source_reach(src, to, timeout_ms);
+	rc = hv_is_there(src->p, src->base.transport); /* else its time stands still, and nothing is ever due */
+	if (rc < 0)
+		return trace_fail(t, (enum tally_err) - rc, "%s", tally_platform_error(src->p));
+	if (!reached)
 		return 0;
 	(void)t->eng->ops->advance(t->eng, to);
 	return due == to ? fire_due(t, src, to) : 0;
