@@ -1,9 +1,15 @@
 /* load_test.c: what the verifier says, in lines of D; names that become offsets. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -310,6 +316,56 @@ static void field_for_an_instruction_past_the_program_is_refused(void **state)
 	assert_true(!strcmp(e.text, "there is no instruction 2") || strstr(e.text, "/sys/kernel/btf/vmlinux"));
 }
 
+/* In a name space of its own, where the kernel's types are nowhere or are none. 77: that can't be had here. */
+static int open_without_types(struct handmade *h, const char *text)
+{
+	static const char want[] = "this kernel has no type information (BTF: /sys/kernel/btf/vmlinux)";
+	struct err e = { 0 };
+	struct k_run *k = NULL;
+	int fd, rc;
+
+	if (unshare(CLONE_NEWNS) < 0 || mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("tmpfs", "/sys/kernel/btf", "tmpfs", 0, NULL) < 0)
+		return 77;
+	fd = text ? open("/sys/kernel/btf/vmlinux", O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+	if (fd >= 0 && write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		return 77;
+	close(fd);
+	errno = EMFILE; /* of a call long ago */
+	rc = k_open(&k, &h->img, NULL, &e);
+	if (rc == 0) /* they are found elsewhere */
+		return 77;
+	return rc == -TALLY_ENOTSUP && !strncmp(e.text, want, sizeof(want) - 1) ? 0 : 1;
+}
+
+static void types_that_are_none_are_told_and_no_error_of_before(void **state)
+{
+	static const char *const texts[] = { "no types", NULL };
+	static struct img_reloc reloc[] = { { 1, "list_head", "prev" } };
+	struct handmade h;
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	hm_init(&h);
+	HM_PROG(&h, IMG_TEST, I_MOV_IMM(R0, 0), I_ALU_IMM(ADD, R0, 0), I_EXIT());
+	h.prog[0].reloc = reloc;
+	h.prog[0].nrelocs = COUNT(reloc);
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		int status;
+		const pid_t pid = fork();
+
+		if (!pid)
+			_exit(open_without_types(&h, texts[i]));
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status));
+		if (WEXITSTATUS(status) == 77) {
+			print_message("# skipped: nothing may be mounted over the kernel's types here\n");
+			skip();
+		}
+		assert_int_equal(WEXITSTATUS(status), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +384,7 @@ int main(void)
 		cmocka_unit_test(fields_of_kernel_structs_are_found),
 		cmocka_unit_test(field_that_is_not_there_is_refused),
 		cmocka_unit_test(field_at_the_begin_of_its_struct_is_found),
+		cmocka_unit_test(types_that_are_none_are_told_and_no_error_of_before),
 		cmocka_unit_test(field_for_an_instruction_past_the_program_is_refused),
 	};
 

@@ -1,6 +1,7 @@
 /* splice_test.c: whole records that were cut out of AUX data: the place is found, and where none were, none is. */
 #include "base/range.h"
 #include "ptt/gen.h"
+#include "ptt/handmade_int.h"
 #include "ptt/pdata_test_int.h"
 
 enum { RECORDS = 20000, CUT = 1000 };
@@ -69,6 +70,66 @@ static void whole_records_cut_out_of_the_middle_were_told_at_the_front_and_match
 					assert_int_equal(g.gap[0].behind / record, places[k]);
 				buf_free(&b);
 			}
+}
+
+/* Reads of 128 bytes, each answered in two pieces, 8 and 16 steps later.  Some of them are cut out of the middle: the tags go
+ * on as if nothing were missing, and Time does; only each piece is of another address. */
+static void pieces_of_another_address_show_the_place(void **state)
+{
+	enum { READS = 1500, TAGS = 32, STEPS = TAGS, CUT_OUT = 3 * STEPS, AT = 700, FIRST = 8, SECOND = 16 };
+
+	(void)state;
+	for (unsigned f = 0; f < 2; f++) {
+		const enum ptt_format format = f ? PTT_8DW : PTT_4DW;
+		const struct ptt_device d = device_of_format(format);
+		const uint32_t record = format * 4u;
+		uint8_t *const p = mem_alloc(READS * 3 * record), *to = p;
+		uint32_t place = 0;
+		struct buf b = { 0 };
+		struct bytes_out out = { .arg = &b, .put = memory_put, .patch = memory_patch };
+		struct ptt_writer *w = NULL;
+		struct err e = { 0 };
+		struct got g;
+
+		for (uint32_t i = 0, time = 0; i < READS; i++) {
+			if (i == AT)
+				place = (uint32_t)(to - p) / record;
+			if (i == AT + STEPS)
+				time -= 4 * CUT_OUT;
+			for (uint32_t k = 0; k < 3; k++) {
+				const uint32_t of = i - (k == 0 ? 0 : k == 1 ? FIRST : SECOND);
+				const uint32_t who = 0x100u << 16 | of % TAGS << 8, lower = 64 * (of / TAGS & 1);
+				struct handmade h = { .length = 32,
+						      .dw1 = who | 0xff,
+						      .dw2 = 0x10000 + 256 * of + lower };
+
+				if (k > i / FIRST)
+					continue;
+				if (k)
+					h = (struct handmade){ .fmt = 2,
+							       .type = 0x0a,
+							       .length = 16,
+							       .dw1 = 0x80u << 16 | (k == 1 ? 128 : 64),
+							       .dw2 = who | ((lower + 64 * (k - 1)) & 0x7f) };
+				h.time = time += 4;
+				to = handmade(to, format, &h);
+			}
+		}
+		assert_int_equal(ptt_writer_open(&w, &out, &d, 1, &e), 0);
+		assert_int_equal(ptt_writer_aux(w, 0, p, (size_t)(to - p), 0), 0);
+		assert_int_equal(ptt_writer_close(w), 0);
+		const size_t from = record_at(&b, PDATA_R_AUXTRACE, 0) + PDATA_AUXTRACE + place * record;
+		memmove(b.p + from, b.p + from + CUT_OUT * record, b.n - from - CUT_OUT * record);
+		b.n -= CUT_OUT * record;
+		g = read_all(&b);
+		assert_int_equal(g.ngaps, 1);
+		assert_int_equal(g.gap[0].gap.why, PTT_GAP_CUT);
+		assert_int_equal(g.gap[0].gap.bytes, CUT_OUT * record);
+		if (g.gap[0].behind / record + 64 < place || g.gap[0].behind / record > place + 64)
+			fail_msg("%u DWs: behind %u, not %u", format, (unsigned)(g.gap[0].behind / record), place);
+		buf_free(&b);
+		mem_free(p);
+	}
 }
 
 /* No size and no offset told, so nobody did: not a word, and unexpected completions that were the cut's. */
@@ -283,6 +344,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			whole_records_cut_out_of_the_middle_were_told_at_the_front_and_matching_went_on_over_them),
+		cmocka_unit_test(pieces_of_another_address_show_the_place),
 		cmocka_unit_test(whole_records_that_no_size_misses_were_missed_by_nobody),
 		cmocka_unit_test(bytes_cut_out_of_4dw_left_records_off_the_grid_that_were_told_as_other_packets),
 		cmocka_unit_test(two_cuts_that_make_whole_records_left_the_records_between_them_off_the_grid),

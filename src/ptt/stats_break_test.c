@@ -459,6 +459,58 @@ static void an_answer_that_began_and_never_ended_was_no_sign_where_answers_are_h
 	}
 }
 
+/* 4000 reads, each answered 16 records later.  In front of the one in the middle so many are never answered, of tags that
+ * are used again at the end, and behind it so many completions of other tags were never asked for. */
+static struct trace trace_of_signs(uint8_t format, uint32_t at, uint32_t lost, uint32_t unexpected)
+{
+	enum { READS = 4000, UNDER_WAY = 8, TAGS = 64 };
+	struct trace t = trace_by_hand(format);
+	uint32_t time = 0;
+
+	for (uint32_t i = 0; i < READS + UNDER_WAY; i++) {
+		const uint32_t answered = i - UNDER_WAY;
+
+		for (uint32_t k = 0; i == at && k < lost; k++)
+			add_read(&t, time += 20, 0x80 + k, 0x100000 + 64 * k, 16);
+		for (uint32_t k = 0; i == at && k < unexpected; k++)
+			add_answer(&t, time += 20, 0xc0 + k, 0x200000 + 64 * k, 16);
+		for (uint32_t k = 0; i == READS - 100 && k < lost; k++) {
+			add_read(&t, time += 20, 0x80 + k, 0x300000 + 64 * k, 16);
+			add_answer(&t, time += 20, 0x80 + k, 0x300000 + 64 * k, 16);
+		}
+		if (i < READS)
+			add_read(&t, time += 20, i % TAGS, 64 * i, 16);
+		if (i >= UNDER_WAY)
+			add_answer(&t, time += 20, answered % TAGS, 64 * answered, 16);
+	}
+	return t;
+}
+
+/* However improbable they are, so few say nothing. */
+static void a_break_takes_signs_enough(void **state)
+{
+	static const struct {
+		uint8_t format; /* the event of 8DW hides answers: the unexpected alone must do */
+		uint32_t at, lost, unexpected, breaks;
+	} row[] = {
+		{ PTT_4DW, 2000, 0, 0, 0 }, { PTT_4DW, 2000, 0, 5, 0 }, { PTT_4DW, 2000, 0, 6, 1 },
+		{ PTT_4DW, 2000, 1, 2, 0 }, { PTT_4DW, 2000, 2, 2, 1 }, { PTT_4DW, 2000, 1, 3, 1 },
+		{ PTT_4DW, 2000, 8, 1, 0 }, { PTT_4DW, 2000, 8, 0, 0 }, { PTT_4DW, 8, 0, 12, 0 },
+		{ PTT_8DW, 2000, 0, 2, 0 }, { PTT_8DW, 2000, 0, 3, 1 }, { PTT_8DW, 8, 0, 12, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct trace t = trace_of_signs(row[i].format, row[i].at, row[i].lost, row[i].unexpected);
+		uint32_t n;
+
+		(void)trace_report(&t, 1, 0, 0, &n);
+		if (n != row[i].breaks)
+			fail_msg("row %zu: %u", i, n);
+		mem_free(t.p);
+	}
+}
+
 /* Each part counts those of its own requesters and tags. */
 static void broken_answers_of_all_parts_are_counted(void **state)
 {
@@ -518,6 +570,7 @@ int main(void)
 		cmocka_unit_test(an_answer_of_another_size_or_address_gave_a_latency_without_a_word),
 		cmocka_unit_test(a_cut_whose_completions_all_met_open_requests_was_not_found),
 		cmocka_unit_test(an_answer_that_began_and_never_ended_was_no_sign_where_answers_are_hidden),
+		cmocka_unit_test(a_break_takes_signs_enough),
 		cmocka_unit_test(broken_answers_of_all_parts_are_counted),
 		cmocka_unit_test(a_request_whose_completion_was_cut_out_was_unanswered_without_a_mark),
 		cmocka_unit_test(a_break_that_was_found_left_the_greatest_latency_without_a_mark),

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "ptt/handmade_int.h"
 #include "ptt/stats.h"
 #include "ptt/stats_record.h"
 
@@ -26,6 +27,8 @@ static void same(const struct ptt_report *a, const struct ptt_report *b)
 	assert_true(a->npages == b->npages && a->pages_known == b->pages_known && a->ntargets == b->ntargets);
 	assert_true(memcmp(a->cls, b->cls, sizeof(a->cls)) == 0 && memcmp(a->kind, b->kind, sizeof(a->kind)) == 0);
 	assert_true(memcmp(&a->traffic, &b->traffic, sizeof(a->traffic)) == 0 && a->relaxed == b->relaxed);
+	assert_true(a->messages == b->messages && a->nmessages == b->nmessages);
+	assert_true(memcmp(a->message_code, b->message_code, sizeof(a->message_code)) == 0);
 	assert_true(memcmp(&a->split, &b->split, sizeof(a->split)) == 0);
 	assert_true(memcmp(a->size, b->size, PTT_SIZES * sizeof(*a->size)) == 0);
 	assert_true(memcmp(a->fault_count, b->fault_count, sizeof(a->fault_count)) == 0 && a->nfaults == b->nfaults);
@@ -247,10 +250,49 @@ static void any_records_count_the_same_one_by_one(void **state)
 			check(how, how * 1000 + seed);
 }
 
+/* Two messages of each code, and of code 0 one more. */
+static void messages_of_each_code_are_counted_by_parts_as_by_one(void **state)
+{
+	enum { MESSAGES = 2 * 256 + 1, PARTS = 3 };
+	static uint8_t bytes[MESSAGES * 32];
+	const struct ptt_decode_opts o = { .format = PTT_8DW, .time = PTT_TIME_ABS };
+	const struct ptt_chunk c = { .p = bytes, .n = sizeof(bytes), .format = PTT_8DW };
+	uint8_t *p = bytes;
+
+	(void)state;
+	for (uint32_t i = 0; i < MESSAGES; i++) {
+		const struct handmade h = {
+			.fmt = 1, .type = 0x14, .time = 100 * i, .dw1 = (0x100 + i % 7) << 16 | (i & 0xff)
+		};
+		p = handmade(p, PTT_8DW, &h);
+	}
+	for (uint32_t parts = 1; parts <= PARTS; parts++) {
+		struct ptt_stats *s[PARTS];
+		const struct ptt_report *r;
+
+		for (uint32_t i = 0; i < parts; i++) {
+			const struct ptt_stats_opts so = { .match = true, .shard = i, .shards = parts };
+
+			assert_int_equal(ptt_stats_open(&s[i], &so), 0);
+			ptt_stats_chunk(s[i], &c, &o);
+		}
+		for (uint32_t i = 1; i < parts; i++) {
+			assert_int_equal(ptt_stats_merge(s[0], s[i]), 0);
+			ptt_stats_close(s[i]);
+		}
+		assert_int_equal(ptt_stats_finish(s[0], &r), 0);
+		assert_int_equal(r->messages, MESSAGES);
+		for (uint32_t i = 0; i < 256; i++)
+			assert_int_equal(r->message_code[i], i ? 2 : 3);
+		ptt_stats_close(s[0]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_records_count_the_same_one_by_one),
+		cmocka_unit_test(messages_of_each_code_are_counted_by_parts_as_by_one),
 		cmocka_unit_test(shards_of_any_records_count_the_same_as_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

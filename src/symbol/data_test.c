@@ -93,6 +93,38 @@ static void a_place_in_a_file_is_told_unless_there_were_several(void **state)
 	data_free(&d, &count);
 }
 
+/* What mremap() makes longer or shorter as it moves it: the last of it is as long as is said, the rest as it was. */
+static void memory_that_grows_or_shrinks_as_it_moves_has_its_words(void **state)
+{
+	static const struct {
+		int line;
+		uint64_t to_len, addr;
+		const char *what;
+	} row[] = {
+		{ __LINE__, 300, 499, NULL }, { __LINE__, 300, 500, anon }, { __LINE__, 300, 549, anon },
+		{ __LINE__, 300, 550, file }, { __LINE__, 300, 599, file }, { __LINE__, 300, 600, file },
+		{ __LINE__, 300, 799, file }, { __LINE__, 300, 800, NULL }, { __LINE__, 100, 599, file },
+		{ __LINE__, 100, 600, NULL }, { __LINE__, 70, 549, anon },  { __LINE__, 70, 569, file },
+		{ __LINE__, 70, 570, NULL },  { __LINE__, 50, 549, anon },  { __LINE__, 50, 550, NULL },
+		{ __LINE__, 300, 150, NULL }, { __LINE__, 70, 190, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct data d = { .known = true };
+		uint64_t count = 0;
+
+		stretch_put(&d, &count, 10, 100, 150, anon);
+		stretch_put(&d, &count, 10, 150, 200, file);
+		data_move(&d, &count, &(struct moving){ .at = 100, .len = 100, .to = 500, .to_len = row[i].to_len },
+			  20);
+		if (word_of(&d, row[i].addr, 20, 30) != row[i].what)
+			fail_msg("line %d, %u of %u", row[i].line, (unsigned)row[i].addr, (unsigned)row[i].to_len);
+		data_free(&d, &count);
+		assert_int_equal(count, 0);
+	}
+}
+
 /* ---- against what was there ------------------------------------------------------------------ */
 
 enum { PAGES = 24, TIMES = 150, PROCESSES = 1000, QUESTIONS = 40 };
@@ -326,6 +358,7 @@ int main(void)
 		cmocka_unit_test(an_address_has_the_only_word_that_it_had_in_its_generation),
 		cmocka_unit_test(a_heap_that_shrinks_has_no_word_where_it_was),
 		cmocka_unit_test(a_place_in_a_file_is_told_unless_there_were_several),
+		cmocka_unit_test(memory_that_grows_or_shrinks_as_it_moves_has_its_words),
 		cmocka_unit_test(what_is_said_was_there_and_nothing_else_whatever_happens),
 		cmocka_unit_test(memory_that_comes_and_goes_for_ever_stays_few_and_keeps_its_word),
 		cmocka_unit_test(too_many_words_are_forgotten_and_none_is_wrong),

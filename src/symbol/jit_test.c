@@ -415,6 +415,36 @@ static void a_perf_map_with_more_than_is_read_names_only_what_ran_before(void **
 	names_free(&all.names);
 }
 
+/* What is read of it is all only as long as none of the bounds was reached. */
+static void a_perf_map_is_whole_below_each_bound(void **state)
+{
+	struct jits all = { 0 };
+	struct jit *j = map_new(&all, "1000 40 told\n");
+	const uint32_t lines = j->t.n;
+	const uint64_t read = j->read, bytes = all.names.bytes;
+
+	(void)state;
+	assert_true(jit_read_fd(j, j->fd) && j->whole);
+	j->read = JIT_FILE_MOST - 1;
+	assert_true(jit_read_fd(j, j->fd) && j->whole);
+	j->read = JIT_FILE_MOST;
+	assert_false(jit_read_fd(j, j->fd) || j->whole);
+	j->read = read;
+	j->t.n = JIT_SYMBOLS_MOST - 1;
+	assert_true(jit_read_fd(j, j->fd) && j->whole);
+	j->t.n = JIT_SYMBOLS_MOST;
+	assert_false(jit_read_fd(j, j->fd) || j->whole);
+	j->t.n = lines;
+	all.names.bytes = JIT_NAMES_MOST - 1;
+	assert_true(jit_read_fd(j, j->fd) && j->whole);
+	all.names.bytes = JIT_NAMES_MOST;
+	assert_false(jit_read_fd(j, j->fd) || j->whole);
+	all.names.bytes = bytes;
+	assert_true(jit_read_fd(j, j->fd) && j->whole);
+	jit_free(j);
+	names_free(&all.names);
+}
+
 static void broken_lines_of_a_perf_map_are_skipped(void **state)
 {
 	static const char text[] = "10 10 good\n\nzz 10 bad\n20\n30 8\n30 8 \n"
@@ -475,6 +505,7 @@ int main(void)
 		cmocka_unit_test(a_perf_map_of_a_process_before_lends_names_only_where_the_process_emptied_it),
 		cmocka_unit_test(a_perf_map_that_is_written_anew_in_place_is_read_from_its_start),
 		cmocka_unit_test(a_perf_map_with_more_than_is_read_names_only_what_ran_before),
+		cmocka_unit_test(a_perf_map_is_whole_below_each_bound),
 		cmocka_unit_test(broken_lines_of_a_perf_map_are_skipped),
 		cmocka_unit_test(a_perf_map_without_line_ends_is_passed_over),
 	};

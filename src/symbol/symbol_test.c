@@ -29,6 +29,14 @@ __attribute__((noinline, used)) static int marker(int x)
 
 __attribute__((used)) static volatile uint64_t marked_variable[4] = { 1 };
 
+/* tally::marked(int), as a compiler of C++ names it. */
+__attribute__((noinline, used)) static int mangled_marker(int x) __asm__("_ZN5tally6markedEi");
+static int mangled_marker(int x)
+{
+	__asm__ volatile("" : "+r"(x));
+	return x + 2;
+}
+
 static const char *own_mod(void)
 {
 	static char path[4096];
@@ -57,6 +65,35 @@ static void an_address_of_this_program_has_its_name(void **state)
 	assert_true(n.file_id > 0 && strstr(n.path, n.mod));
 	assert_int_equal(sym_lost(s), 0);
 	sym_close(s);
+}
+
+static void a_name_of_cxx_is_shown_as_was_asked(void **state)
+{
+	static const struct {
+		enum sym_demangle how;
+		const char *name;
+	} row[] = {
+		{ SYM_DEMANGLE_ON, "tally::marked(int)" },
+		{ SYM_DEMANGLE_OFF, "_ZN5tally6markedEi" },
+		{ SYM_DEMANGLE_SHORT, "tally::marked" },
+	};
+	const uint64_t at = (uint64_t)(uintptr_t)mangled_marker;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct symbols *s = symbols_open();
+		struct sym_name n, again;
+
+		sym_demangle(s, row[i].how);
+		sym_user(s, (uint32_t)getpid(), at + 1, 0, &n);
+		assert_string_equal(n.name, row[i].name);
+		assert_int_equal(n.offset, 1);
+		sym_user(s, (uint32_t)getpid(), at, 0, &again);
+		assert_ptr_equal(again.name, n.name); /* it is made once */
+		sym_user(s, (uint32_t)getpid(), MARKER, 0, &n);
+		assert_string_equal(n.name, "marker");
+		sym_close(s);
+	}
 }
 
 static void a_variable_of_this_program_has_its_name(void **state)
@@ -1034,6 +1071,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_address_of_this_program_has_its_name),
+		cmocka_unit_test(a_name_of_cxx_is_shown_as_was_asked),
 		cmocka_unit_test(a_variable_of_this_program_has_its_name),
 		cmocka_unit_test(a_live_process_that_nobody_told_of_is_looked_at),
 		cmocka_unit_test(a_function_of_a_shared_library_has_its_name),
