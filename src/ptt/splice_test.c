@@ -233,6 +233,30 @@ static void two_cuts_that_make_whole_records_left_the_records_between_them_off_t
 	}
 }
 
+/* Records of one DW again and again look as good at each of four places: the first of them is taken. */
+static void of_places_that_look_as_good_the_first_is_where_records_go_on(void **state)
+{
+	enum { ALL = 1600, AT = 700 * 16, CUT_OUT = 3, BEHIND = 13 };
+	static const uint8_t dw[] = { 0x00, 0x20, 0x00, 0xc0 }; /* MWr64 of 4 DWs */
+	uint8_t *p = mem_alloc(ALL * 16);
+	size_t n = ALL * 16;
+	struct got g;
+
+	(void)state;
+	for (size_t i = 0; i < n; i++)
+		p[i] = dw[i % 4];
+	memmove(p + AT, p + AT + CUT_OUT, n - AT - CUT_OUT);
+	n -= CUT_OUT + BEHIND;
+	g = read_bytes(p, n);
+	assert_int_equal(g.ngaps, 1);
+	assert_int_equal(g.gap[0].gap.why, PTT_GAP_DAMAGE);
+	assert_int_equal(g.gap[0].gap.passed, 1);
+	assert_int_equal(g.gap[0].gap.bytes, 15);
+	assert_int_equal(g.gap[0].behind, AT);
+	assert_int_equal(g.bytes[0], n - 16);
+	mem_free(p);
+}
+
 static void a_4dw_trace_whose_last_record_was_cut_off_is_on_its_grid_to_the_end(void **state)
 {
 	(void)state;
@@ -348,6 +372,7 @@ int main(void)
 		cmocka_unit_test(whole_records_that_no_size_misses_were_missed_by_nobody),
 		cmocka_unit_test(bytes_cut_out_of_4dw_left_records_off_the_grid_that_were_told_as_other_packets),
 		cmocka_unit_test(two_cuts_that_make_whole_records_left_the_records_between_them_off_the_grid),
+		cmocka_unit_test(of_places_that_look_as_good_the_first_is_where_records_go_on),
 		cmocka_unit_test(a_4dw_trace_whose_last_record_was_cut_off_is_on_its_grid_to_the_end),
 		cmocka_unit_test(a_whole_trace_has_no_gap_whatever_fails_in_it),
 		cmocka_unit_test(unexpected_completions_that_stood_together_were_told_as_missing_records),
