@@ -561,9 +561,13 @@ static void records_of_a_file_that_we_may_not_read_are_refused_by_authority(void
 	int rc;
 
 	(void)state;
-	assert_int_equal(chmod(tree, 0), 0);
-	if (we == 0)
-		assert_int_equal(seteuid(65534), 0);
+	if (we == 0 && seteuid(65534) < 0) {
+		closed(&l);
+		print_message("# skipped: nobody else may be had here\n");
+		skip();
+	}
+	if (we != 0)
+		assert_int_equal(chmod(tree, 0), 0);
 	rc = refused(&l, "processor_config", 0, &e);
 	if (we == 0)
 		assert_int_equal(seteuid(0), 0);
