@@ -247,7 +247,9 @@ static void stacks_and_symbols_have_an_order(void **state)
 				      { .kind = SLOT_KSYM, .i = 1 },
 				      { .kind = SLOT_KSYM, .i = -1 },
 				      BYTES("a\0b"),
-				      BYTES("a\0c") };
+				      BYTES("a\0c"),
+				      BYTES(""),
+				      BYTES("a") };
 	for (size_t i = 0; i < COUNT(v); i += 2) {
 		assert_true(an_compare(&v[i], &v[i]) == 0);
 		assert_true((an_compare(&v[i], &v[i + 1]) < 0) == (i > 0));

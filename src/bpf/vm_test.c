@@ -425,6 +425,34 @@ static void impossible_maps_are_refused(void **state)
 	assert_int_equal(vm_open(&f.vm, &f.img, 1, &f.e), -TALLY_EINVAL);
 }
 
+/* There are 2^31 hashes: of so many keys some have one that another has, too. */
+static void keys_of_one_hash_are_different_keys(void **state)
+{
+	enum { KEYS = 200000 };
+	struct fixture f;
+	struct maps m;
+	uint64_t key = 1, value;
+
+	(void)state;
+	START(&f, I_EXIT());
+	vm_close(f.vm);
+	f.maps[CTL] = (struct img_map){ IMG_HASH, 0, 0, "many", 8, 8, KEYS, NULL };
+	assert_int_equal(vm_open(&f.vm, &f.img, 1, &f.e), 0);
+	m = vm_maps(f.vm);
+	for (int put = 1; put >= 0; put--) {
+		key = 1;
+		for (int i = 0; i < KEYS; i++) {
+			key = key * 6364136223846793005u + 1442695040888963407u;
+			value = key;
+			assert_int_equal(put ? m.ops->update(m.maps, CTL, &key, &value) :
+					       m.ops->lookup(m.maps, CTL, &key, &value),
+					 0);
+			assert_true(value == key);
+		}
+	}
+	vm_close(f.vm);
+}
+
 /* What is just possible, and what is one step beyond. */
 static void maps_are_possible_up_to_their_limits(void **state)
 {
@@ -615,6 +643,7 @@ int main(void)
 		cmocka_unit_test(a_test_program_has_no_context),
 		cmocka_unit_test(a_record_is_read_within_its_bytes_and_not_written),
 		cmocka_unit_test(impossible_maps_are_refused),
+		cmocka_unit_test(keys_of_one_hash_are_different_keys),
 		cmocka_unit_test(maps_are_possible_up_to_their_limits),
 		cmocka_unit_test(cpus_and_maps_are_possible_up_to_their_limits),
 		cmocka_unit_test(a_tail_call_goes_to_a_part_of_the_same_class),
