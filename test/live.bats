@@ -294,13 +294,14 @@ D
 @test "a request for a profile that can't be had is told why" {
   needs_http
   echo 'BEGIN { @["a", stack()] = count(); }' >one.d
-  echo 'BEGIN { @["a", stack()] = count(); }' >two.d
+  echo 'BEGIN { @calls["a", stack()] = count(); @n = count(); }' >two.d
   echo 'BEGIN { @["a"] = count(); }' >none.d
   serve -s one.d -s two.d -s none.d
   [ "$(curl -s "$at/folded")" = "several programs have stacks; add program=NAME, of: one, two" ]
   [ "$(curl -s "$at/folded?program=none")" = "no such program has stacks; add program=NAME, of: one, two" ]
   [ "$(curl -s "$at/folded?program=one&seconds=-1")" = "seconds: expected a whole number from 0 to 3600" ]
   [ "$(curl -s -o /dev/null -w '%{http_code}' "$at/folded?program=one&aggregation=x")" = 404 ]
+  [ "$(curl -s "$at/folded?aggregation=x")" = "no running program has an aggregation of this name that adds up and has a stack in its key; there is: one without a name, calls" ]
   [ "$(curl -s "$at/folded?program=one")" = "a 1" ] || curl -s "$at/folded?program=one" | grep -qE '^a;.* 1$'
 }
 

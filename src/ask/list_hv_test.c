@@ -17,7 +17,8 @@ static void listed(struct buf *out, const char *on, const char *kind, const char
 /* Whether a line has these words and no others. */
 static bool has_head(const struct buf *out, const char *words)
 {
-	for (const char *line = buf_text(out); *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != '\0')) {
+	for (const char *line = buf_text(out); *line;
+	     line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != '\0')) {
 		const char *want = words;
 		size_t n = strcspn(line, "\n"), i = 0;
 

@@ -94,6 +94,7 @@ struct profile_reading {
 	struct an_flame *f;
 	const char *aggregation; /* NULL: all */
 	bool found;
+	struct buf *names; /* of those that would do, but are called otherwise */
 };
 
 static int profile_take(void *arg, uint32_t number, const struct an_agg *a)
@@ -113,9 +114,15 @@ static int profile_note_stacks(void *arg, const struct tally_aggregation *a)
 	struct profile_reading *c = arg;
 	static const char *const add[] = { "count", "sum", "quantize", "lquantize", "llquantize" };
 
-	for (size_t i = 0; i < COUNT(add); i++)
-		c->found |= a->has_stack && !strcmp(a->function, add[i]) &&
-			    (!c->aggregation || !strcmp(c->aggregation, a->name));
+	for (size_t i = 0; i < COUNT(add); i++) {
+		if (!a->has_stack || strcmp(a->function, add[i]) != 0)
+			continue;
+		if (!c->aggregation || !strcmp(c->aggregation, a->name))
+			c->found = true;
+		else if (c->names->n < NAMES_BYTES)
+			buf_printf(c->names, "%s%s", c->names->n ? ", " : "",
+				   *a->name ? a->name : "one without a name");
+	}
 	return 0;
 }
 
@@ -125,11 +132,11 @@ static struct program *profile_program(const struct http_request *q, struct buf 
 	const struct tally_serve *s = q->http->serve;
 	const char *name = http_query(q, "program"), *aggregation = http_query(q, "aggregation");
 	struct program *found = NULL;
-	struct buf names = { 0 };
+	struct buf names = { 0 }, others = { 0 };
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->nprograms; i++) {
-		struct profile_reading c = { .aggregation = aggregation };
+		struct profile_reading c = { .aggregation = aggregation, .names = &others };
 		struct program *p = s->program[i];
 
 		if (p->trace)
@@ -145,16 +152,18 @@ static struct program *profile_program(const struct http_request *q, struct buf 
 	}
 	if (n != 1) {
 		if (!names.n)
-			buf_puts(why, aggregation ? "no running program has an aggregation of this "
-						    "name that adds up and has a stack in its key" :
-						    "no running program has an aggregation "
-						    "that adds up and has a stack in its key");
+			buf_printf(
+				why,
+				"no running program has an aggregation%s that adds up and has a stack in its key%s%s",
+				aggregation ? " of this name" : "", others.n ? "; there is: " : "",
+				others.n ? others.p : "");
 		else
 			buf_printf(why, "%s; add program=NAME, of: %s",
 				   name ? "no such program has stacks" : "several programs have stacks", names.p);
 		found = NULL;
 	}
 	buf_free(&names);
+	buf_free(&others);
 	return found;
 }
 

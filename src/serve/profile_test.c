@@ -99,7 +99,9 @@ static void who_asks_for_what_is_not_there_is_told_what_is(void **state)
 	(void)traced_open(t->s, "/x/one.d", counts);
 	ANSWER(t, "/folded", "200 begun 1\n");
 	ANSWER(t, "/folded?program=plain", "404 no such program has stacks; add program=NAME, of: one\n");
-	ANSWER(t, "/folded?aggregation=other", other);
+	ANSWER(t, "/folded?aggregation=other",
+	       "404 no running program has an aggregation of this name that adds up and has a stack in its key; "
+	       "there is: calls, bytes\n");
 	(void)traced_open(t->s, "/x/two.d", "BEGIN { @calls[\"second\", stack()] = count(); }");
 	ANSWER(t, "/folded", "404 several programs have stacks; add program=NAME, of: one, two\n");
 	ANSWER(t, "/folded?program=three", "404 no such program has stacks; add program=NAME, of: one, two\n");
