@@ -189,6 +189,38 @@ tally: 'tally stat -h' shows the options"
   done
 }
 
+@test "answers are not appended to the trace that they are of, whatever its name there" {
+  cd "$BATS_TEST_TMPDIR" && : >mine && ln -s mine link && ln mine hard && : >other
+  for on in mine ./mine mine,time=abs link; do
+    for to in mine link hard; do
+      run "$TALLY" trace --on $on -o $to -n tlp
+      said 2 "tally: -o $to would overwrite the trace"
+    done
+  done
+  for to in other new; do
+    run "$TALLY" trace --on mine -o $to -n tlp
+    [ "$status" -eq 1 ] && has "tally: mine: the file is empty"
+  done
+  run "$TALLY" trace --on - -o mine -n tlp <hard
+  said 2 "tally: -o mine would overwrite the trace"
+}
+
+@test "a time of tally serve is one of seconds, minutes or hours between its bounds" {
+  # What is refused is the option behind it.
+  for time in 10 10s 60s 1m 1440m 1h 24h 86400 86400s; do
+    run timeout 60 "$TALLY" serve --history $time --push-every 0
+    said 2 "tally: --push-every: invalid time '0' (expected 1s to 24h, such as 15s or 1m)"
+  done
+  for time in 0 9 9s 86401 1441m 25h 1d s 10s0 10ss -10 0000000000000010 ''; do
+    run timeout 60 "$TALLY" serve --history "$time"
+    said 2 "tally: --history: invalid time '$time' (expected 10s to 24h, such as 90s, 10m or 1h)"
+  done
+  for time in 1 1s 24h; do
+    run timeout 60 "$TALLY" serve --push-every $time --archive-every $time --history 0
+    said 2 "tally: --history: invalid time '0' (expected 10s to 24h, such as 90s, 10m or 1h)"
+  done
+}
+
 @test "a file that may not grow (ulimit -f) is told and named, and no signal ends tally" {
   trace=$BATS_TEST_DIRNAME/fixture/ptt-8dw-golden.perf.data
   for verb in "export -o t.csv" "report -o t.html" "dump -o t.json"; do

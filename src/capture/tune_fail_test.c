@@ -52,21 +52,6 @@ static void a_set_that_fails_is_undone(void **state)
 		}
 }
 
-static void what_could_not_be_put_back_is_said(void **state)
-{
-	struct bench *b = bench_with_a_way();
-	struct tally_platform *p = bench_platform(b, "kunpeng");
-	struct tally_tune_opts o = bench_opts(b, TALLY_GOAL_THROUGHPUT);
-
-	(void)state;
-	b->bad_set = 2;
-	b->bad_sets = UINT32_MAX - 2;
-	assert_int_equal(tally_tune(p, &o, NULL), -TALLY_EBUSY);
-	said(p, "hisi_ptt0_2/rx_alloc_buf_level: it is busy; not restored: rx_alloc_buf_level=0");
-	tally_platform_close(p);
-	bench_free(b);
-}
-
 static void a_trace_that_fails_is_undone(void **state)
 {
 	uint32_t n = calls_of_a_whole_run(false);
@@ -260,7 +245,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_set_that_fails_is_undone),
-		cmocka_unit_test(what_could_not_be_put_back_is_said),
 		cmocka_unit_test(a_trace_that_fails_is_undone),
 		cmocka_unit_test(who_watches_may_stop_it),
 		cmocka_unit_test(a_table_that_nobody_takes_is_a_failure),
