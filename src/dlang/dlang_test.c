@@ -427,6 +427,34 @@ static void intermediate_code_shows_which_registers_it_reads(void **state)
 	world_fini(&w);
 }
 
+/* Before its instructions each object, variable, aggregation, counter and text of a program has a line. */
+static void intermediate_code_begins_with_what_it_names(void **state)
+{
+	static const char *const lines[] = {
+		"object o1 global 8 bytes x\n", "variable #0 self->y key 8 value 8\n",
+		"aggregation #0 @n key 8\n",    "literal #0 \"a\\\"b\"\n",
+		"literal #1 \"shell\"\n",       "clause 0 line 1 record ",
+	};
+	const char *text = "BEGIN { x = arg0; self->y = 1; @n[pid] = count(); trace(\"a\\\"b\"); "
+			   "x = execname == \"shell\"; }";
+	const char *at;
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	w.env.dump = "lower";
+	assert_int_equal(world_compile(&w, NULL, text, strlen(text)), 0);
+	at = w.dump.p;
+	for (size_t i = 0; i < COUNT(lines); i++) {
+		const char *line = strstr(at, lines[i]);
+
+		if (!line || (line != w.dump.p && line[-1] != '\n'))
+			fail_msg("not there: %s in\n%s", lines[i], w.dump.p);
+		at = line;
+	}
+	world_fini(&w);
+}
+
 /* Bytes are turned round within the argument's own size. */
 static void network_order_is_of_2_4_or_8_bytes(void **state)
 {
@@ -648,6 +676,31 @@ static void large_sources_are_compiled_or_refused(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
+/* Each operator and each operand counts, and 262144 are the most. */
+static void a_program_has_so_many_operators_and_operands_and_no_more(void **state)
+{
+	static const char too_many[] = "the program is too large: more than 262144 operators and operands";
+
+	(void)state;
+	for (unsigned more = 0; more < 2; more++) {
+		struct world w;
+		struct buf b = { 0 };
+
+		world_init(&w);
+		w.env.dump = NULL;
+		w.env.parse_only = true;
+		buf_puts(&b, "BEGIN { ");
+		for (unsigned i = 0; i < 262144 / 2 - 1 + more; i++)
+			buf_puts(&b, i % 64 ? "!x;" : "!x;\n");
+		buf_puts(&b, more ? "x; }" : "!x; }");
+		assert_int_equal(world_compile(&w, "many.d", b.p, b.n), more ? -TALLY_ESYNTAX : 0);
+		assert_true(!more || strstr(w.e.text, too_many) != NULL);
+		world_fini(&w);
+		buf_free(&b);
+	}
+	assert_int_equal(mem_live(), 0);
+}
+
 static void what_follows_a_nul_is_not_dropped_in_silence(void **state)
 {
 	struct world w;
@@ -795,6 +848,7 @@ int main(void)
 		cmocka_unit_test(sizes_are_read_before_types),
 		cmocka_unit_test(parse_only_asks_for_no_probe),
 		cmocka_unit_test(intermediate_code_shows_which_registers_it_reads),
+		cmocka_unit_test(intermediate_code_begins_with_what_it_names),
 		cmocka_unit_test(network_order_is_of_2_4_or_8_bytes),
 		cmocka_unit_test(descriptions_are_kept_as_written),
 		cmocka_unit_test(a_clause_asks_once_whose_thread_local_variables_it_has),
@@ -802,6 +856,7 @@ int main(void)
 		cmocka_unit_test(deep_nesting_is_refused),
 		cmocka_unit_test(a_member_is_found_through_32_anonymous_structs_and_no_more),
 		cmocka_unit_test(large_sources_are_compiled_or_refused),
+		cmocka_unit_test(a_program_has_so_many_operators_and_operands_and_no_more),
 		cmocka_unit_test(what_follows_a_nul_is_not_dropped_in_silence),
 		cmocka_unit_test(members_may_be_named_bare),
 		cmocka_unit_test(a_key_is_as_wide_as_the_longest_name_of_its_probes),
