@@ -390,6 +390,30 @@ static void sizes_are_read_before_types(void **state)
 	world_fini(&w);
 }
 
+static bool any_struct(void *arg, uint64_t type, struct d_ktype *ret)
+{
+	(void)arg, (void)type;
+	*ret = (struct d_ktype){ .kind = D_KT_STRUCT, .size = 16, .name = "any" };
+	return true;
+}
+
+/* Whatever a kernel has: a type of which only the name is known has no size. */
+static void a_type_that_nobody_declares_is_none_of_the_kernels(void **state)
+{
+	static const char text[] = "provider app { probe go(foo_t r[2]); };\nBEGIN { trace(1); }";
+	struct d_ktypes k = fake_kernel;
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	k.get = any_struct;
+	w.env.ktypes = &k;
+	assert_int_equal(world_compile(&w, "app.d", text, strlen(text)), -TALLY_ESYNTAX);
+	assert_non_null(
+		strstr(w.e.text, "[D_DECL_ARRBIG] line 1: array dimension too big, or of elements without a size"));
+	world_fini(&w);
+}
+
 static void parse_only_asks_for_no_probe(void **state)
 {
 	struct world w;
@@ -846,6 +870,7 @@ int main(void)
 		cmocka_unit_test(options_take_effect_when_a_source_is_added),
 		cmocka_unit_test(names_of_data_are_told_from_those_of_code),
 		cmocka_unit_test(sizes_are_read_before_types),
+		cmocka_unit_test(a_type_that_nobody_declares_is_none_of_the_kernels),
 		cmocka_unit_test(parse_only_asks_for_no_probe),
 		cmocka_unit_test(intermediate_code_shows_which_registers_it_reads),
 		cmocka_unit_test(intermediate_code_begins_with_what_it_names),
