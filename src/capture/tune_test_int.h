@@ -259,4 +259,23 @@ static inline struct bench *bench_with_a_way(void)
 	return b;
 }
 
+/* ---- how it looks --------------------------------------------------------------------------------------- */
+
+static inline void run_from_first(struct bench *b, struct tally_tune_opts *o, uint32_t form)
+{
+	struct tally_platform *p = bench_platform(b, "kunpeng");
+
+	buf_clear(&b->out);
+	start_from(b, b->first);
+	o->to.format = form;
+	assert_int_equal(tally_tune(p, o, NULL), 0);
+	tally_platform_close(p);
+}
+
+static inline void table_looks(struct bench *b, const char *want)
+{
+	if (strcmp(b->out.p, want))
+		fail_msg("%s", b->out.p);
+}
+
 #endif

@@ -790,6 +790,9 @@ static const char misspelt[] = "struct out { int m; };\nBEGIN { uint32 x; }\n";
 static const char misspelt_tag[] = "struct out { int m; };\nstruct ouf o;\n";
 static const char defined[] = "translator a_t < struct b *B > { c = B->d; };\n";
 
+static const char prototypes[] = "provider app { probe go(int a, char *b, int c) : (char *b, int a); };\n"
+				 "int f(int x, char *y); BEGIN { trace(1); }\n";
+
 static void fail_each_allocation(const char *text, int verdict)
 {
 	for (long n = 1;; n++) {
@@ -849,6 +852,7 @@ static void the_nth_allocation_may_fail(void **state)
 	fail_each_allocation(everything, 0);
 	fail_each_allocation(refused, -TALLY_ESYNTAX);
 	fail_each_allocation(defined, -TALLY_ESYNTAX);
+	fail_each_allocation(prototypes, 0);
 	fail_each_allocation(whole, 0);
 	fail_each_allocation(spread, 0);
 	fail_each_allocation(misspelt, -TALLY_ESYNTAX);

@@ -123,10 +123,23 @@ static void numbers_are_those_of_the_headers(void **state)
 		skip();
 }
 
+static void each_name_has_its_own_row_and_others_have_none(void **state)
+{
+	static const char *const others[] = { "", "rea", "readx", "READ", "no_such_call" };
+	const struct syscall_row *r;
+
+	(void)state;
+	for (uint32_t i = 0; (r = syscall_at(i)) != NULL; i++)
+		assert_ptr_equal(syscall_named(r->name), r);
+	for (size_t i = 0; i < COUNT(others); i++)
+		assert_null(syscall_named(others[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_sorted_and_numbers_are_unique),
+		cmocka_unit_test(each_name_has_its_own_row_and_others_have_none),
 		cmocka_unit_test(numbers_are_those_of_the_headers),
 	};
 
