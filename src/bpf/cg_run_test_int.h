@@ -32,22 +32,23 @@ static inline int run_option(void *arg, const char *name, const char *value, str
 	return 0;
 }
 
+static const struct bpf_opts run_opts = { .arch = &bpf_arch_vm,
+					  .probe = run_probes,
+					  .nprobes = COUNT(run_probes),
+					  .error_probe = ID_ERROR,
+					  .ring_bytes = 65536,
+					  .control_bytes = 65536,
+					  .agg_entries = 1000,
+					  .dynvar_bytes = 65536,
+					  .stack_entries = 64,
+					  .ustackframes = 20,
+					  .stackframes = 20,
+					  .generations = true,
+					  .errtags = true };
+
 /* args: d_env.args, or NULL. After an error too, run_close() releases what there is. */
-static inline int run_open(struct run *r, const char *src, run_args_fn *args, struct err *e)
+static inline int run_open_with(struct run *r, const char *src, struct bpf_opts o, run_args_fn *args, struct err *e)
 {
-	struct bpf_opts o = { .arch = &bpf_arch_vm,
-			      .probe = run_probes,
-			      .nprobes = COUNT(run_probes),
-			      .error_probe = ID_ERROR,
-			      .ring_bytes = 65536,
-			      .control_bytes = 65536,
-			      .agg_entries = 1000,
-			      .dynvar_bytes = 65536,
-			      .stack_entries = 64,
-			      .ustackframes = 20,
-			      .stackframes = 20,
-			      .generations = true,
-			      .errtags = true };
 	const struct d_env env = { .probes = made_probes,
 				   .arg = &o,
 				   .args = args,
@@ -62,6 +63,12 @@ static inline int run_open(struct run *r, const char *src, run_args_fn *args, st
 	rc = made_generate(&r->made, src, &env, &o, e);
 	return rc < 0 ? rc : vm_open(&r->vm, r->made.img, NCPUS, e);
 }
+
+static inline int run_open(struct run *r, const char *src, run_args_fn *args, struct err *e)
+{
+	return run_open_with(r, src, run_opts, args, e);
+}
+
 static inline void run_close(struct run *r)
 {
 	vm_close(r->vm);

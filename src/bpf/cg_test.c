@@ -425,6 +425,59 @@ static void control_clauses_use_the_control_ring_and_exit_stops_events(void **st
 	run_close(&r);
 }
 
+/* What the tracer runs itself runs wherever the tracer does. */
+static void with_one_cpu_events_of_the_others_fire_nothing(void **state)
+{
+	struct bpf_opts o = run_opts;
+	struct vm_cpu cpu1 = cpu0;
+	struct err e = { 0 };
+	uint32_t size;
+	struct run r;
+
+	(void)state;
+	o.one_cpu = true;
+	o.cpu = cpu1.cpu = 1;
+	assert_int_equal(run_open_with(&r, "BEGIN { trace(1); } event { trace(2); }", o, NULL, &e), 0);
+	run_fire(&r, ID_EVENT, &cpu0);
+	assert_null(run_record(&r, 0, &size));
+	run_fire(&r, ID_EVENT, &cpu1);
+	assert_non_null(run_record(&r, 1, &size));
+	assert_null(run_record(&r, 1, &size));
+	run_fire(&r, ID_BEGIN, &cpu0);
+	assert_non_null(run_record(&r, NCPUS, &size));
+	run_close(&r);
+}
+
+static const struct img_map *map_of(const struct run *r, enum img_map_use use)
+{
+	for (uint32_t i = 0; i < r->made.img->nmaps; i++)
+		if (r->made.img->map[i].use == use)
+			return &r->made.img->map[i];
+	fail_msg("no map of use %d", use);
+	return NULL;
+}
+
+static void each_program_has_a_place_for_its_losses_and_so_has_what_watches(void **state)
+{
+	struct run r;
+
+	(void)state;
+	run_must_open(&r, "BEGIN { trace(1); } END { trace(3); } event { trace(2); }");
+	assert_int_equal(r.made.img->nprogs, 3);
+	assert_int_equal(map_of(&r, IMG_DROPS)->max_entries, 4);
+	run_close(&r);
+}
+
+static void a_stack_alone_takes_no_more_scratch_than_its_frames(void **state)
+{
+	struct run r;
+
+	(void)state;
+	run_must_open(&r, "event { @[ustack(20)] = count(); }");
+	assert_int_equal(map_of(&r, IMG_SCRATCH)->value_size, 20 * 8);
+	run_close(&r);
+}
+
 /* A kernel thread has no user stack, and an idle CPU none. */
 static void a_stack_that_is_not_there_is_a_key_and_no_drop(void **state)
 {
@@ -716,6 +769,9 @@ int main(void)
 		cmocka_unit_test(predicates_decide),
 		cmocka_unit_test(this_variables_pass_between_clauses_and_start_at_zero),
 		cmocka_unit_test(control_clauses_use_the_control_ring_and_exit_stops_events),
+		cmocka_unit_test(with_one_cpu_events_of_the_others_fire_nothing),
+		cmocka_unit_test(each_program_has_a_place_for_its_losses_and_so_has_what_watches),
+		cmocka_unit_test(a_stack_alone_takes_no_more_scratch_than_its_frames),
 		cmocka_unit_test(a_full_ring_counts_a_drop),
 		cmocka_unit_test(clauses_that_do_not_fit_a_program_go_on_in_parts),
 		cmocka_unit_test(one_more_index_is_a_call_and_not_its_loops_again),

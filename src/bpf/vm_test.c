@@ -506,6 +506,36 @@ static void maps_are_possible_up_to_their_limits(void **state)
 	}
 }
 
+/* Keys that are not whole words of 8 bytes, and are looked up from elsewhere in memory. */
+static void keys_of_every_size_are_found_again(void **state)
+{
+	uint8_t key[2][32], value[8] = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	for (uint32_t size = 1; size < 20; size++) {
+		struct img_map map = { IMG_HASH, IMG_VAR, 0, "var", size, 8, 100, NULL };
+		const struct bpf_image img = { .map = &map, .nmaps = 1 };
+		struct vm *vm = NULL;
+		struct maps m;
+
+		assert_int_equal(vm_open(&vm, &img, 1, &e), 0);
+		m = vm_maps(vm);
+		for (uint8_t i = 0; i < 100; i++) {
+			memset(key[0], i, sizeof(key[0]));
+			value[0] = i;
+			assert_int_equal(m.ops->update(m.maps, 0, key[0], value), 0);
+		}
+		for (uint8_t i = 0; i < 100; i++) {
+			memset(key[1], 0xff, sizeof(key[1]));
+			memset(key[1] + 1, i, size);
+			assert_int_equal(m.ops->lookup(m.maps, 0, key[1] + 1, value), 0);
+			assert_int_equal(value[0], i);
+		}
+		vm_close(vm);
+	}
+}
+
 static void cpus_and_maps_are_possible_up_to_their_limits(void **state)
 {
 	struct img_map *map = calloc(VP_REGIONS, sizeof(*map));
@@ -645,6 +675,7 @@ int main(void)
 		cmocka_unit_test(impossible_maps_are_refused),
 		cmocka_unit_test(keys_of_one_hash_are_different_keys),
 		cmocka_unit_test(maps_are_possible_up_to_their_limits),
+		cmocka_unit_test(keys_of_every_size_are_found_again),
 		cmocka_unit_test(cpus_and_maps_are_possible_up_to_their_limits),
 		cmocka_unit_test(a_tail_call_goes_to_a_part_of_the_same_class),
 		cmocka_unit_test(every_failed_allocation_is_survived),
