@@ -247,6 +247,157 @@ static void a_variable_in_the_storage_of_the_thread_needs_no_key(void **state)
 		    without);
 }
 
+/* How many atomic instructions the program of a class has, where these probes are. */
+static uint32_t atomics_of(const char *text, const struct bpf_probe *probe, uint32_t nprobes, uint8_t cls)
+{
+	struct made m;
+	uint32_t n = 0, programs = 0;
+
+	made_open(&m, text, (struct bpf_opts){ .probe = probe, .nprobes = nprobes });
+	for (uint32_t i = 0; i < m.img->nprogs; i++)
+		for (uint32_t k = 0; m.img->prog[i].cls == cls && k < m.img->prog[i].nins; k++) {
+			programs += k == 0;
+			n += m.img->prog[i].ins[k].code == (INS_STX | INS_ATOMIC | INS_DW);
+		}
+	assert_true(programs > 0);
+	made_close(&m);
+	return n;
+}
+
+/* What another firing of the same CPU can interrupt adds atomically, and nothing else does. */
+static void adding_is_atomic_where_another_firing_can_come_between(void **state)
+{
+	static const struct bpf_point point = { .name = "sched_switch", .at = POINT_TRACEPOINT };
+	static const struct bpf_probe some[] = {
+		{ .id = 1, .cls = IMG_PERF, .prov = "cpc", .mod = "", .func = "", .name = "one" },
+		{ .id = 2, .cls = IMG_TEST, .prov = "dtrace", .mod = "", .func = "", .name = "BEGIN" },
+		{ .id = 3,
+		  .cls = IMG_ENTRY,
+		  .prov = "syscall",
+		  .mod = "",
+		  .func = "first",
+		  .name = "entry",
+		  .call = &call },
+		{ .id = 4,
+		  .cls = IMG_USER_PLACE,
+		  .prov = "p",
+		  .mod = "m",
+		  .func = "f",
+		  .name = "a",
+		  .pid = PID,
+		  .place = &first },
+		{ .id = 5,
+		  .cls = IMG_POINT,
+		  .prov = "sched",
+		  .mod = "",
+		  .func = "",
+		  .name = "off-cpu",
+		  .point = &point,
+		  .npoints = 1 },
+	};
+	const struct bpf_probe *perf = &some[0], *test = &some[1], *entry = &some[2], *place = &some[3];
+
+	(void)state;
+	assert_int_equal(atomics_of("cpc:::one { @ = sum(7); }", perf, 1, IMG_PERF), 0);
+	assert_int_equal(atomics_of("cpc:::one { @ = sum(7); }", perf, 4, IMG_PERF), 0);
+	assert_true(atomics_of("cpc:::one { @ = sum(7); }", perf, 5, IMG_PERF) > 0);
+	assert_true(atomics_of("BEGIN { @ = sum(7); }", test, 1, IMG_TEST) > 0);
+	assert_int_equal(atomics_of("syscall::first:entry { @ = sum(7); }", entry, 1, IMG_ENTRY), 0);
+	assert_true(atomics_of("syscall::first:entry { @ = sum(7); }", some, 3, IMG_ENTRY) > 0);
+	assert_true(atomics_of("syscall::first:entry { @ = sum(7); }", entry, 3, IMG_ENTRY) > 0);
+	assert_true(atomics_of("p:m:f:a { @ = sum(7); }", place, 1, IMG_USER_PLACE) > 0);
+}
+
+static int counter_is_there(void *arg, const char *event, struct err *e)
+{
+	(void)arg, (void)event, (void)e;
+	return 0;
+}
+
+/* What a register is before an instruction, if it is an address in the stack: its offset; otherwise 0. */
+static int32_t stack_offset_in(const struct img_prog *p, uint32_t before, uint8_t reg)
+{
+	bool in_stack = false;
+	int32_t off = 0;
+
+	for (uint32_t i = 0; i < before; i++) {
+		const struct bpf_ins *in = &p->ins[i];
+
+		if (in->dst != reg)
+			continue;
+		if (in->code == (INS_ALU64 | INS_K | OP_ADD)) {
+			off += in->imm;
+			continue;
+		}
+		in_stack = in->code == (INS_ALU64 | INS_X | OP_MOV) && in->src == R10;
+		off = 0;
+	}
+	return in_stack ? off : 0;
+}
+
+/* The kernel writes three words: the counter, and how long it was enabled and ran. */
+static void a_counter_is_read_into_the_stack(void **state)
+{
+	const struct bpf_ins read = I_CALL(perf_event_read_value);
+	struct bpf_opts o = { .arch = &bpf_arch_x86_64,
+			      .probe = probes,
+			      .nprobes = COUNT(probes),
+			      .ring_bytes = 4096,
+			      .control_bytes = 4096,
+			      .agg_entries = 16,
+			      .dynvar_bytes = 1 << 20 };
+	const struct d_env env = { .probes = made_probes, .arg = &o, .strsize = 256, .counter = counter_is_there };
+	const struct img_prog *p;
+	struct err e = { 0 };
+	uint32_t reads = 0;
+	struct made m;
+
+	(void)state;
+	if (made_generate(&m, "cpc:::one { @ = sum(counter(\"cycles\")); }", &env, &o, &e) < 0)
+		fail_msg("%s", e.text);
+	p = &m.img->prog[0];
+	for (uint32_t i = 0; i < p->nins; i++) {
+		if (p->ins[i].code != read.code || p->ins[i].imm != read.imm)
+			continue;
+		reads++;
+		assert_in_range(-stack_offset_in(p, i, R3), 24, 512);
+	}
+	assert_int_equal(reads, 1);
+	made_close(&m);
+}
+
+/* The scratch memory of a stack of so many frames. */
+static uint32_t scratch_of_stack(bool unwind, uint32_t frames)
+{
+	struct buf text = { 0 };
+	struct made m;
+	uint32_t n = 0;
+
+	buf_printf(&text, "cpc:::one { @[ustack(%u)] = count(); }", frames);
+	made_open(&m, text.p,
+		  (struct bpf_opts){ .probe = probes,
+				     .nprobes = COUNT(probes),
+				     .stack_entries = 64,
+				     .ustackframes = frames,
+				     .generations = true,
+				     .unwind = unwind,
+				     .unwind_chunks = 4 });
+	for (uint32_t i = 0; i < m.img->nmaps; i++)
+		if (m.img->map[i].use == IMG_SCRATCH)
+			n = m.img->map[i].value_size;
+	made_close(&m);
+	buf_free(&text);
+	return n;
+}
+
+static void a_stack_that_is_walked_has_room_for_what_the_walk_finds(void **state)
+{
+	(void)state;
+	assert_int_equal(scratch_of_stack(false, 30) - scratch_of_stack(false, 10), 20 * 8);
+	assert_true(scratch_of_stack(true, 10) >= scratch_of_stack(false, 10) + 10 * 8);
+	assert_true(scratch_of_stack(true, 30) >= scratch_of_stack(false, 30) + 30 * 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +408,9 @@ int main(void)
 		cmocka_unit_test(a_variable_in_the_storage_of_the_thread_needs_no_key),
 		cmocka_unit_test(keys_have_a_second_map_where_several_can_be_new_in_one_interrupt),
 		cmocka_unit_test(up_to_24_aggregations_have_second_maps),
+		cmocka_unit_test(adding_is_atomic_where_another_firing_can_come_between),
+		cmocka_unit_test(a_counter_is_read_into_the_stack),
+		cmocka_unit_test(a_stack_that_is_walked_has_room_for_what_the_walk_finds),
 	};
 
 	return cmocka_run_group_tests_name("what a firing costs", tests, NULL, NULL);
