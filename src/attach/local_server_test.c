@@ -269,6 +269,42 @@ static void one_client_too_many_is_told_so_and_another_may_come_when_one_went(vo
 	scratch_gone(path);
 }
 
+/* Descriptor 0 is free where who starts the server closes its standard input. */
+static void a_client_of_descriptor_0_is_one_like_the_others(void **state)
+{
+	const int input = fcntl(0, F_DUPFD_CLOEXEC, 3);
+	struct script s = { .n = 0 };
+	struct toy t = { 0 };
+	char path[64], words[600];
+	struct local_head h;
+	struct server *d;
+	int first, second;
+
+	(void)state;
+	if (input < 0) /* it is closed already: nothing else is to have it yet */
+		assert_int_equal(open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
+	scratch_path(path, sizeof(path));
+	d = server(&t, path);
+	first = raw_connect(path);
+	close(0);
+	serve(d);
+	assert_true(fcntl(0, F_GETFD) >= 0);
+	second = raw_hello(d, path);
+	put_hello(&s, 0);
+	assert_int_equal(write(first, s.p, s.n), s.n);
+	assert_int_equal(raw_answer(d, first, &h, words, sizeof(words)), 0);
+	close(first);
+	close(second);
+	serve(d);
+	assert_int_equal(t.gone, 2);
+	d->op->close(d);
+	if (input >= 0) {
+		assert_int_equal(dup2(input, 0), 0);
+		close(input);
+	}
+	scratch_gone(path);
+}
+
 static int as_somebody_else(const char *path)
 {
 	struct local_client *c = NULL;
@@ -525,6 +561,7 @@ int main(void)
 		cmocka_unit_test(a_server_waits_while_another_one_starts_at_its_path),
 		cmocka_unit_test(what_another_made_at_the_path_is_left),
 		cmocka_unit_test(one_client_too_many_is_told_so_and_another_may_come_when_one_went),
+		cmocka_unit_test(a_client_of_descriptor_0_is_one_like_the_others),
 		cmocka_unit_test(another_user_is_refused_even_where_the_mode_would_let_him_in),
 		cmocka_unit_test(garbage_harms_nobody_else),
 		cmocka_unit_test(a_client_that_floods_and_never_reads_stops_nobody),
