@@ -490,6 +490,10 @@ serve_tls() { # ARGUMENTS...
   said 1 "tally: web.yml: line 3: unknown key 'client_ca_file' of tls_server_config (expected cert_file or key_file)"
   run "$TALLY" serve --check -s known.d --web.config.file web.yml
   said 1 "$output"
+  printf 'basic_auth_users:\n  alice: "%s"\n' '$2b$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a' >web.yml
+  run "$TALLY" serve --check -s known.d --listen 0.0.0.0:0 --web.config.file web.yml
+  [ "$status" -eq 1 ]
+  has "0.0.0.0:0 is no loopback address"
   printf 'tls_server_config:\n  cert_file: one.crt\n' >web.yml
   run "$TALLY" serve -s known.d --web.config.file web.yml
   said 1 "tally: web.yml: tls_server_config has no key_file"

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "serve/archive_int.h"
 #include "serve/serve_int.h"
+#include "session/session.h"
 
 #define TEXT_MOST (1u << 20) /* bytes of a program */
 #define AGGSIZE "1m"         /* a reading passes all of a map's buckets, also those that are empty */
@@ -303,12 +304,18 @@ struct program_reading {
 	const struct metric_reading *r;
 };
 
+/* Those that are metrics: stacks may be many, and take long to name. */
+static bool program_wants(void *arg, uint32_t number)
+{
+	const struct program_reading *c = arg;
+
+	return number < c->p->nmetrics && c->p->metric[number].name;
+}
+
 static int program_take_row(void *arg, const struct tally_row *row)
 {
 	const struct program_reading *c = arg;
 
-	if (row->aggregation >= c->p->nmetrics || !c->p->metric[row->aggregation].name)
-		return 0;
 	return metric_add(&c->p->metric[row->aggregation], c->r, c->p->name, row);
 }
 
@@ -323,7 +330,7 @@ int program_read(struct program *p, const struct metric_reading *r)
 		metric_begin(&p->metric[i], r);
 	if (!p->trace)
 		return 0;
-	rc = tally_trace_walk(p->trace, program_take_row, &c);
+	rc = session_walk_rows(p->trace, program_wants, program_take_row, &c);
 	for (uint32_t i = 0; rc >= 0 && i < p->nmetrics; i++)
 		rc = p->metric[i].name ? metric_end(&p->metric[i], r, p->name) : 0;
 	return rc < 0 ? program_trace_failed(p, p->trace, rc) : 0;

@@ -580,6 +580,7 @@ static int row_buckets(struct arena *a, const struct d_agg *def, const struct an
 
 struct row_walk {
 	const struct tally_trace *t;
+	bool (*wants)(void *arg, uint32_t number);
 	int (*row)(void *arg, const struct tally_row *r);
 	void *arg;
 	struct arena arena; /* of the row at hand */
@@ -608,7 +609,8 @@ static int walk_row(struct row_walk *c, uint32_t number, const struct an_agg *ag
 	return rc;
 }
 
-int aggs_views(struct tally_trace *t, int (*each)(void *arg, uint32_t number, const struct an_agg *a), void *arg)
+int aggs_views(struct tally_trace *t, bool (*wants)(void *arg, uint32_t number),
+	       int (*each)(void *arg, uint32_t number, const struct an_agg *a), void *arg)
 {
 	struct an_sort sort = agg_sorting(t);
 	int rc = 0;
@@ -616,6 +618,8 @@ int aggs_views(struct tally_trace *t, int (*each)(void *arg, uint32_t number, co
 	for (uint32_t i = 0; rc >= 0 && i < t->prog->naggs; i++) {
 		struct view w;
 
+		if (wants && !wants(arg, i))
+			continue;
 		rc = view_open(t, &t->agg[i], NAMES_OF_BOTH, &w);
 		if (rc < 0)
 			return trace_fail(t, -rc, "%s", tally_strerror(rc));
@@ -636,10 +640,18 @@ static int walk_view(void *arg, uint32_t number, const struct an_agg *a)
 	return rc;
 }
 
-int aggs_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg)
+static bool walk_wants(void *arg, uint32_t number)
 {
-	struct row_walk c = { .t = t, .row = row, .arg = arg };
-	const int rc = aggs_views(t, walk_view, &c);
+	const struct row_walk *c = arg;
+
+	return !c->wants || c->wants(c->arg, number);
+}
+
+int aggs_walk(struct tally_trace *t, bool (*wants)(void *arg, uint32_t number),
+	      int (*row)(void *arg, const struct tally_row *r), void *arg)
+{
+	struct row_walk c = { .t = t, .wants = wants, .row = row, .arg = arg };
+	const int rc = aggs_views(t, walk_wants, walk_view, &c);
 
 	arena_free(&c.arena);
 	return rc;

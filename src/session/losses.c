@@ -194,6 +194,7 @@ int drops_each(struct tally_trace *t, int (*each)(void *arg, const char *kind, u
 #undef X
 	rc = rc < 0 ? rc : each(arg, "speculative", t->spec_drops);
 	rc = rc < 0 ? rc : each(arg, "recursion", misses_sum(t));
+	rc = rc < 0 ? rc : each(arg, "tick", t->late_ticks);
 	rc = rc < 0 ? rc : each(arg, "firings", all.firings);
 	return rc < 0 ? rc : 0;
 }

@@ -570,9 +570,11 @@ static int fire_tick(struct tally_trace *t, const struct tick *tick)
 		see_exit(t);
 		done++;
 	}
-	if (n > done && !t->over && rc >= 0)
+	if (n > done && !t->over && rc >= 0) {
+		t->late_ticks += n - done;
 		trace_note(t, "%llu firings of %s skipped: the tracer was late", (unsigned long long)(n - done),
 			   tick->probe->name);
+	}
 	return rc;
 }
 

@@ -7,6 +7,8 @@
 #ifndef TALLY_SESSION_SESSION_H
 #define TALLY_SESSION_SESSION_H
 
+#include <stdbool.h>
+
 #include <tally/tally.h>
 
 struct an_agg;
@@ -15,5 +17,8 @@ struct an_agg;
  * frame. `number` is that of tally_trace_aggregations(); what each gets lives until it returns. */
 int session_walk_aggregations(struct tally_trace *t, int (*each)(void *arg, uint32_t number, const struct an_agg *a),
 			      void *arg);
+/* As tally_trace_walk(), of those aggregations that are wanted: the others are not read. */
+int session_walk_rows(struct tally_trace *t, bool (*wants)(void *arg, uint32_t number),
+		      int (*row)(void *arg, const struct tally_row *r), void *arg);
 
 #endif

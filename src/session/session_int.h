@@ -193,8 +193,11 @@ int aggs_clear(struct tally_trace *t, uint32_t agg);
 int aggs_trunc(struct tally_trace *t, uint32_t agg, bool all, int64_t n);
 int aggs_print_rest(struct tally_trace *t); /* at exit */
 int aggs_each(struct tally_trace *t, int (*each)(void *arg, const struct tally_aggregation *a), void *arg);
-int aggs_views(struct tally_trace *t, int (*each)(void *arg, uint32_t number, const struct an_agg *a), void *arg);
-int aggs_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg);
+/* wants: which aggregations are read; NULL: all. */
+int aggs_views(struct tally_trace *t, bool (*wants)(void *arg, uint32_t number),
+	       int (*each)(void *arg, uint32_t number, const struct an_agg *a), void *arg);
+int aggs_walk(struct tally_trace *t, bool (*wants)(void *arg, uint32_t number),
+	      int (*row)(void *arg, const struct tally_row *r), void *arg);
 
 /* ---- the trace -------------------------------------------------------------------- */
 enum stage { ST_OPEN, ST_COMPILED, ST_RUNNING, ST_STOPPED };
@@ -283,6 +286,7 @@ struct tally_trace {
 	uint32_t later_skipped;               /* places for which there was no row */
 	uint32_t later_differs;               /* places left out of a clause whose args[] are others */
 	uint64_t spec_drops, spec_drops_told; /* records that found no room in their speculation */
+	uint64_t late_ticks;                  /* firings of tick probes that were skipped, since the tracer was late */
 
 	/* answers */
 	struct buf out, tmp;

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 #include "session/session_int.h"
@@ -16,6 +17,7 @@ struct fake {
 	uint64_t expired;
 	unsigned fired, drained, fails_at, exits_at; /* at the n-th firing, from 1; 0: never */
 	uint64_t slow_ns;                            /* so long takes a firing */
+	uint64_t late;                               /* of the trace */
 };
 
 static uint64_t fake_timer_fired(struct engine *g, int timer)
@@ -102,6 +104,7 @@ static int turn(struct fake *f, struct buf *notes)
 	rc = run_work(&t, 0);
 	if (rc < 0)
 		buf_puts(notes, t.err.text);
+	f->late = t.late_ticks;
 	probes_close(t.probes);
 	an_emit_close(&t.emit);
 	buf_free(&t.out);
@@ -117,6 +120,7 @@ static void expect_turn(struct fake f, int rc, unsigned fired, const char *said)
 	assert_int_equal(f.fired, fired);
 	assert_int_equal(f.drained, rc < 0 ? fired - 1 : fired + 1); /* after each, and at the end of the turn */
 	assert_string_equal(notes.p ? notes.p : "", said);
+	assert_int_equal(f.late, strtoull(said, NULL, 10));
 	buf_free(&notes);
 }
 

@@ -459,7 +459,15 @@ int tally_trace_walk(struct tally_trace *t, int (*row)(void *arg, const struct t
 {
 	int rc = trace_enter(t, ST_RUNNING, ST_STOPPED);
 
-	return rc < 0 ? rc : aggs_walk(t, row, arg);
+	return rc < 0 ? rc : aggs_walk(t, NULL, row, arg);
+}
+
+int session_walk_rows(struct tally_trace *t, bool (*wants)(void *arg, uint32_t number),
+		      int (*row)(void *arg, const struct tally_row *r), void *arg)
+{
+	int rc = trace_enter(t, ST_RUNNING, ST_STOPPED);
+
+	return rc < 0 ? rc : aggs_walk(t, wants, row, arg);
 }
 
 int session_walk_aggregations(struct tally_trace *t, int (*each)(void *arg, uint32_t number, const struct an_agg *a),
@@ -467,7 +475,7 @@ int session_walk_aggregations(struct tally_trace *t, int (*each)(void *arg, uint
 {
 	int rc = trace_enter(t, ST_RUNNING, ST_STOPPED);
 
-	return rc < 0 ? rc : aggs_views(t, each, arg);
+	return rc < 0 ? rc : aggs_views(t, NULL, each, arg);
 }
 
 int tally_trace_aggregations(struct tally_trace *t, int (*each)(void *arg, const struct tally_aggregation *a),
