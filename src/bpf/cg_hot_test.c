@@ -360,7 +360,7 @@ static void a_counter_is_read_into_the_stack(void **state)
 		if (p->ins[i].code != read.code || p->ins[i].imm != read.imm)
 			continue;
 		reads++;
-		assert_in_range(-stack_offset_in(p, i, R3), 24, 512);
+		assert_uint_in_range(-stack_offset_in(p, i, R3), 24, 512);
 	}
 	assert_int_equal(reads, 1);
 	made_close(&m);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/range.h"
 #include "capture/capture.h"
 #include "ptt/gen.h"
 
@@ -89,7 +90,7 @@ static void a_dump_in_pieces_has_every_record(void **state)
 		assert_int_equal(dump(path, row[i].form, take, &to), 0);
 		assert_int_equal(to.lines, records + row[i].headers);
 		assert_true(to.pieces > 1);
-		assert_in_range(to.longest, PTT_FLUSH_BYTES, PTT_FLUSH_BYTES + 4096);
+		assert_uint_in_range(to.longest, PTT_FLUSH_BYTES, PTT_FLUSH_BYTES + 4096);
 	}
 	unlink(path);
 }

@@ -11,6 +11,9 @@
  * it: an honest client needs milliseconds, so whoever comes is answered, however many others only hold a place.  Pages
  * and profiles last, by design; these are fewer than there are places.
  *
+ * Reading everything takes a millisecond and more.  So of more than SHARE_FROM clients those that ask for /metrics within
+ * SHARE_NS get one reading: slow readers of it cost their places, and not the time of all.
+ *
  * Without TLS and users it listens on the loopback network alone, and answers to the names of that alone: a stranger's
  * page in a browser here, whose name was made to mean 127.0.0.1, asks by its own (DNS rebinding).  When these change, the library's daemon is started
  * again on the same socket: clients that are connected at that moment are not answered.
@@ -34,6 +37,8 @@ LIBRARY_NOTE("http", "tally serve", "recommended", SONAME);
 #define SILENCE_S 10u
 #define REQUEST_NS UINT64_C(30000000000)
 #define CROWDED_NS UINT64_C(250000000)
+#define SHARE_FROM 16u
+#define SHARE_NS UINT64_C(100000000)
 #define TLS_VERSIONS "NORMAL:-VERS-TLS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
 static const char *const http_names[] = {
@@ -261,10 +266,26 @@ enum MHD_Result http_get_metrics(struct http_request *q)
 {
 	const char *accept = q->http->lib.lookup_connection_value(q->connection, MHD_HEADER_KIND, "Accept");
 	const enum format f = format_accepted(accept, accept ? strlen(accept) : 0);
+	const uint64_t now = q->http->serve->o.clock(q->http->serve->o.arg);
+	const bool is_crowded = q->http->nconnections > SHARE_FROM;
+	struct http_reading *shared = &q->http->shared;
 	struct buf body = { 0 };
 
+	if (is_crowded && shared->text.n && shared->format == f && now - shared->ns < SHARE_NS) {
+		q->http->serve->scrapes++;
+		buf_put(&body, shared->text.p, shared->text.n);
+		return http_answer(q, MHD_HTTP_OK, format_content_type(f), NULL, &body);
+	}
 	if (serve_metrics(q->http->serve, f, &body) < 0)
 		body.failed = true;
+	buf_free(&shared->text);
+	if (is_crowded && !body.failed) {
+		buf_put(&shared->text, body.p, body.n);
+		if (shared->text.failed)
+			buf_free(&shared->text);
+		shared->format = f;
+		shared->ns = now;
+	}
 	return http_answer(q, MHD_HTTP_OK, format_content_type(f), NULL, &body);
 }
 
@@ -529,6 +550,7 @@ void http_close(struct http *h)
 	if (!h)
 		return;
 	http_stop(h);
+	buf_free(&h->shared.text);
 	if (h->listener >= 0)
 		close(h->listener);
 	web_close(&h->web);

@@ -46,6 +46,11 @@ struct http {
 	uint16_t port;
 	struct http_connection connection[HTTP_CONNECTIONS];
 	uint32_t nconnections;
+	struct http_reading { /* of /metrics, which many who ask at a time share */
+		struct buf text;
+		enum format format;
+		uint64_t ns;
+	} shared;
 	bool is_due; /* a connection was resumed since the daemon ran last */
 };
 

@@ -36,6 +36,8 @@ struct live {
 	struct history *history;
 	struct live_client *client[PAGES_MOST];
 	uint64_t step_ns, last_ns; /* last_ns: of the last step, 0: there was none */
+	struct buf page;           /* made when somebody asks for it first */
+	uint64_t rest_ns;          /* until the next one, at least: a reading that takes long is not all that is done */
 	bool ends;
 };
 
@@ -87,6 +89,7 @@ void live_close(struct live *l)
 	if (!l)
 		return;
 	history_close(l->history);
+	buf_free(&l->page);
 	mem_free(l);
 }
 
@@ -117,6 +120,8 @@ static int live_take_aggregation(void *arg, uint32_t number, const struct an_agg
 
 static void live_step(struct live *l, uint64_t now_ns)
 {
+	uint64_t end_ns;
+
 	history_begin(l->history, now_ns);
 	for (uint32_t i = 0; i < l->serve->nprograms; i++) {
 		const struct program *p = l->serve->program[i];
@@ -137,6 +142,8 @@ static void live_step(struct live *l, uint64_t now_ns)
 	}
 	(void)history_end(l->history);
 	l->last_ns = now_ns;
+	end_ns = l->serve->o.clock(l->serve->o.arg);
+	l->rest_ns = end_ns > now_ns && 2 * (end_ns - now_ns) > l->step_ns ? 2 * (end_ns - now_ns) : l->step_ns;
 	live_resume(l);
 }
 
@@ -149,9 +156,9 @@ int live_work(struct live *l, uint64_t now_ns)
 		wanted |= l->client[i] != NULL;
 	if (!wanted)
 		return -1;
-	if (!l->last_ns || now_ns < l->last_ns || now_ns - l->last_ns >= l->step_ns)
+	if (!l->last_ns || now_ns < l->last_ns || now_ns - l->last_ns >= l->rest_ns)
 		live_step(l, now_ns);
-	left = l->step_ns - (now_ns - l->last_ns);
+	left = now_ns - l->last_ns < l->rest_ns ? l->rest_ns - (now_ns - l->last_ns) : 0;
 	return (int)(left / 1000000 + 1);
 }
 
@@ -273,25 +280,36 @@ PAGE_FILE(html);
 PAGE_FILE(js);
 
 /* The SHA-256 of the page's script, which must be changed with it (a test computes it anew). */
-#define LIVE_SCRIPT_HASH "57m5I2/j/svNIjXdR6hM65e3LRjuMXn0Ca/7LcyiWcI="
+#define LIVE_SCRIPT_HASH "ajZXREwU8pYOq2bjzNSf0+q9ZjkEabecSAeCZjmfZmM="
 
+static void live_put_page(struct buf *to)
+{
+	buf_puts(to, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>tally</title>\n"
+		     "<link rel=\"icon\" href=\"data:,\">\n<style>" AN_PAGE_STYLE "\n" AN_FLAME_STYLE "\n");
+	buf_puts(to, live_page_css);
+	buf_puts(to, "</style>\n</head>\n");
+	buf_puts(to, live_page_html);
+	buf_puts(to, "<script>" AN_FLAME_SCRIPT "</script>\n<script>");
+	buf_puts(to, live_page_js);
+	buf_puts(to, "</script>\n</body>\n</html>\n");
+}
+
+/* All clients are sent the same bytes: however many read slowly, they are there once. */
 enum MHD_Result http_get_page(struct http_request *q)
 {
 	static const char policy[] =
 		"default-src 'none'; connect-src 'self'; style-src 'unsafe-inline'; img-src data:; "
 		"script-src 'sha256-" AN_FLAME_SCRIPT_HASH "' 'sha256-" LIVE_SCRIPT_HASH "'; base-uri 'none'; "
 		"form-action 'none'; frame-ancestors 'none'";
-	struct buf page = { 0 };
+	struct buf *page = &q->http->serve->live->page;
+	struct MHD_Response *r = NULL;
 
-	buf_puts(&page,
-		 "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>tally</title>\n"
-		 "<link rel=\"icon\" href=\"data:,\">\n<style>" AN_PAGE_STYLE "\n" AN_FLAME_STYLE "\n");
-	buf_puts(&page, live_page_css);
-	buf_puts(&page, "</style>\n</head>\n");
-	buf_puts(&page, live_page_html);
-	buf_puts(&page, "<script>" AN_FLAME_SCRIPT "</script>\n<script>");
-	buf_puts(&page, live_page_js);
-	buf_puts(&page, "</script>\n</body>\n</html>\n");
-	return http_answer(q, MHD_HTTP_OK, "text/html; charset=utf-8", policy, &page);
+	if (!page->n)
+		live_put_page(page);
+	if (page->failed)
+		buf_free(page);
+	else
+		r = q->http->lib.create_response_from_buffer(page->n, page->p, MHD_RESPMEM_PERSISTENT);
+	return r ? http_send(q, MHD_HTTP_OK, "text/html; charset=utf-8", policy, r) : MHD_NO;
 }

@@ -208,7 +208,7 @@ int metric_open_figure(struct metric *m, const struct watch_figure *f, uint32_t 
 	if (f->buckets && metric_set_buckets(m, f->buckets->last, f->buckets->nlast) < 0)
 		return -TALLY_ENOMEM;
 	buf_printf(&name, "%s%s", f->family, is_ns ? "_ns" : is_ratio ? "_ratio" : "");
-	buf_printf(&help, *f->unit && !is_ns && !is_ratio ? "%s (%s)" : "%s", f->text, f->unit);
+	buf_printf(&help, *f->unit && !is_ratio ? "%s (%s)" : "%s", f->text, is_ns ? "here in seconds" : f->unit);
 	m->label = mem_alloc((f->nlabels + 1) * sizeof(*m->label));
 	while (m->label && m->nlabels < f->nlabels && (m->label[m->nlabels] = mem_strdup(f->label[m->nlabels].name)))
 		m->nlabels++;
@@ -403,6 +403,8 @@ static void metric_put_buckets(struct metric *m, const struct metric_series *s, 
 static void metric_put_series(struct metric *m, const struct metric_reading *r, const struct metric_series *s,
 			      const struct buf *labels)
 {
+	bool has_sum;
+
 	switch (m->type) {
 	case METRIC_COUNTER:
 		metric_put_sample(m, "_total", labels, NULL);
@@ -416,12 +418,15 @@ static void metric_put_series(struct metric *m, const struct metric_reading *r, 
 		metric_put_buckets(m, s, labels);
 		/* fallthrough */
 	case METRIC_SUMMARY:
-		metric_put_sample(m, "_count", labels, NULL);
-		buf_i64(&m->samples, s->count);
-		buf_putc(&m->samples, '\n');
 		/* A histogram with negative values has none: its sum can fall, and readers would take that for a new
-		 * beginning. */
-		if (m->type == METRIC_SUMMARY || m->first >= m->nlast || m->last[m->first] >= 0) {
+		 * beginning.  OpenMetrics has a count if and only if there is a sum. */
+		has_sum = m->type == METRIC_SUMMARY || m->first >= m->nlast || m->last[m->first] >= 0;
+		if (has_sum || r->format != FORMAT_OPENMETRICS) {
+			metric_put_sample(m, "_count", labels, NULL);
+			buf_i64(&m->samples, s->count);
+			buf_putc(&m->samples, '\n');
+		}
+		if (has_sum) {
 			metric_put_sample(m, "_sum", labels, NULL);
 			metric_put_value(m, s->sum, 0);
 		}
@@ -521,7 +526,8 @@ static int metric_add_series(struct metric *m, const struct metric_reading *r, c
 	struct metric_series *s = labels->failed ? NULL : map_get(&m->series, labels->p, labels->n);
 	void **slot = NULL;
 
-	if (!labels->failed && !s && m->nseries >= m->most)
+	/* Or a key that looks like another: both have bytes that are no UTF-8.  The larger one comes first. */
+	if (!labels->failed && (s ? series_is_seen(m, s) : m->nseries >= m->most))
 		return metric_fold_row(m, row);
 	if (!s && !labels->failed && (s = series_new(m)) && !(slot = map_at(&m->series, labels->p, labels->n))) {
 		series_free(s);

@@ -324,6 +324,30 @@ static void a_reading_that_failed_makes_no_key_new(void **state)
 	metric_close(&m);
 }
 
+/* Bytes that are no UTF-8 look alike. A series twice is refused by some readers, and merged by others. */
+static void keys_that_look_alike_are_one_series_and_the_others(void **state)
+{
+	static const char *const key[] = { "execname" };
+	const struct metric_reading r = { FORMAT_TEXT, 5 };
+	struct metric m;
+
+	(void)state;
+	metric_of(&m, "n", "count", key, 1, 5);
+	for (int reading = 0; reading < 2; reading++) {
+		metric_begin(&m, &r);
+		give(&m, &r, "y\xff", 7);
+		give(&m, &r, "y\xfe", 5);
+		give(&m, &r, "z", 2);
+		give(&m, &r, "y\xfd", 1);
+		assert_int_equal(metric_end(&m, &r, "prog"), 0);
+		assert_string_equal(m.samples.p, "tally_n_total{program=\"prog\",execname=\"y\xef\xbf\xbd\"} 7\n"
+						 "tally_n_total{program=\"prog\",execname=\"z\"} 2\n"
+						 "tally_n_total{program=\"prog\",execname=\"\",other=\"true\"} 6\n");
+		assert_int_equal(m.others, 2);
+	}
+	metric_close(&m);
+}
+
 /* A day in which each minute has CHURN_KEYS keys that no minute before had; the program forgets them with trunc(). */
 #define CHURN_KEYS 200u
 #define CHURN_MINUTES (24u * 60)
@@ -425,6 +449,7 @@ static void a_histogram_of_negative_values_has_no_sum(void **state)
 	};
 	const struct tally_bucket bucket[] = { { -1, 3 } };
 	const struct tally_row row = { .bucket = bucket, .nbuckets = 1, .sum = -3, .count = 3 };
+	const struct metric_reading open = { FORMAT_OPENMETRICS, 5 };
 	struct metric m = { 0 };
 	struct err e = { 0 };
 
@@ -435,6 +460,12 @@ static void a_histogram_of_negative_values_has_no_sum(void **state)
 	assert_int_equal(metric_end(&m, &text_at_5, "p"), 0);
 	assert_non_null(strstr(m.samples.p, "tally_h_count{program=\"p\"} 3\n"));
 	assert_null(strstr(m.samples.p, "_sum"));
+	metric_begin(&m, &open);
+	assert_int_equal(metric_add(&m, &open, "p", &row), 0);
+	assert_int_equal(metric_end(&m, &open, "p"), 0);
+	assert_non_null(strstr(m.samples.p, "tally_h_bucket{program=\"p\",le=\"+Inf\"} 3\n"));
+	assert_null(strstr(m.samples.p, "_sum"));
+	assert_null(strstr(m.samples.p, "_count")); /* only with a sum there */
 	metric_close(&m);
 }
 
@@ -496,7 +527,7 @@ static void figures_are_counters_gauges_and_histograms_with_their_own_labels(voi
 		    .grows = true,
 		    .value = { .unit = AN_MILLIS, .u = 1500000000 } },
 		  "tally_cpc_cpu_clock_u_seconds",
-		  "time",
+		  "time (here in seconds)",
 		  "tally_cpc_cpu_clock_u_seconds_total{platform=\"a\\\"b\"} 1.5\n" },
 		{ { .family = "cec_pool", .text = "share", .unit = "ratio", .value = { .unit = AN_SHARE, .d = 0.25 } },
 		  "tally_cec_pool_ratio",
@@ -577,6 +608,7 @@ int main(void)
 		cmocka_unit_test(a_day_of_keys_that_come_and_go_costs_what_an_hour_does),
 		cmocka_unit_test(buckets_are_cumulative_and_the_same_in_each_series),
 		cmocka_unit_test(a_histogram_of_negative_values_has_no_sum),
+		cmocka_unit_test(keys_that_look_alike_are_one_series_and_the_others),
 		cmocka_unit_test(figures_are_counters_gauges_and_histograms_with_their_own_labels),
 		cmocka_unit_test(a_figure_that_was_not_known_counted_since_its_platform_does),
 		cmocka_unit_test(every_failed_allocation_is_survived),

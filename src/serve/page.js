@@ -6,10 +6,10 @@
 (function () {
 const $ = (q, in_) => (in_ || document).querySelector(q), BASE = 1e6;
 const group = new Intl.NumberFormat("en"), short = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
-const LOSSES = { firing: "firings", recursion: "firings within their own program", principal: "records", aggregation: "aggregation keys", stack: "stacks", dynamic: "variables", slice: "time slices",
+const LOSSES = { firing: "firings", recursion: "firings within their own program", tick: "firings of tick probes", principal: "records", aggregation: "aggregation keys", stack: "stacks", dynamic: "variables", slice: "time slices",
 	wait: "waits for locks", speculation_busy: "speculations (busy)", speculation_unavailable: "speculations (no buffer)", speculative: "speculative records",
 	lost_records: "records of packets", gaps: "gaps between packets", damaged_bytes: "damaged bytes of a trace" };
-let S = null, range = { kind: "all" }, paused = false, waiting = [], frame = 0, drag = null, source;
+let S = null, range = { kind: "all" }, paused = false, waiting = [], frame = 0, drag = null, source, heard = 0;
 
 // ---- small things --------------------------------------------------------------------------
 function style(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
@@ -223,7 +223,7 @@ function columns(a) {
 	if (a.kind === "histogram") {
 		put("count", (s) => s.value, (v) => group.format(v));
 		put("in range", (s, r) => inRange(s, r), (v) => group.format(v), "wide");
-		[.5, .9, .99].forEach((f) => put("p" + f * 100 + " \u2264", (s) => quantile(a, s.buckets, f), (v) => (v === null ? "-" : human(v, u)), f === .9 ? "wide" : ""));
+		[.5, .9, .99].forEach((f) => put("p" + f * 100 + " of all \u2264", (s) => quantile(a, s.buckets, f), (v) => (v === null ? "-" : human(v, u)), f === .9 ? "wide" : ""));
 	} else if (a.kind === "gauge") {
 		put(a.function, (s) => s.value, (v) => human(v, u));
 		put("change in range", (s, r) => sum(s, r), (v) => (v > 0 ? "+" : "") + human(v, u), "wide");
@@ -532,6 +532,7 @@ function take(name, text) {
 	}
 	waiting = [];
 	handle[name](e);
+	heard = Date.now();
 	later();
 }
 function state(word, cls) { const el = $("#state"); set(el, word); el.className = "pill " + cls; }
@@ -568,6 +569,11 @@ $("#pause").addEventListener("click", () => {
 	});
 	canvas.addEventListener("pointercancel", () => { drag = null; later(); });
 })();
+// A connection may stand while nothing comes: the service is busy, or stopped.
+setInterval(() => {
+	const silent = S && heard && !paused && source.readyState === EventSource.OPEN ? Date.now() - heard : 0;
+	if (silent > 5 * S.step) { state("silent for " + Math.round(silent / 1000) + " s", "off"); } else if (silent) { state("live", "live"); }
+}, 1000);
 window.addEventListener("resize", later);
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", later);
 connect();

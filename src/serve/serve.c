@@ -23,6 +23,9 @@
 #include "serve/web_int.h"
 
 #define LAST_TURNS 8 /* the library needs one to resume, and some to write */
+/* A run of the library sends each client a piece of 16 KiB: who gets much does not wait a turn of the loop for each. */
+#define HTTP_TURNS 64
+#define HTTP_NS UINT64_C(50000000)
 #define TURN_MS 1000 /* drops and CPUs that come and go are looked at so often */
 #define PROGRAMS_MOST 256u
 
@@ -68,8 +71,13 @@ int tally_serve_open(struct tally_serve **ret, const struct tally_serve_opts *op
 /* And hears the server that profiles are sent to. */
 static void serve_answer_clients(struct tally_serve *s)
 {
+	const uint64_t began_ns = s->o.clock(s->o.arg);
+
 	service_raise_rights(false);
 	http_run(s->http);
+	for (int turn = 0; turn < HTTP_TURNS && http_wait_ms(s->http) == 0 && s->o.clock(s->o.arg) - began_ns < HTTP_NS;
+	     turn++)
+		http_run(s->http);
 	push_run(s->push);
 	service_raise_rights(true);
 }
@@ -288,8 +296,6 @@ static int by_family(const void *x, const void *y)
 	const struct family_part *a = x, *b = y;
 	int rc = strcmp(a->m->name, b->m->name);
 
-	if (!rc)
-		rc = (int)a->m->type - (int)b->m->type;
 	if (!rc)
 		rc = strcmp(a->p->name, b->p->name);
 	return rc ? rc : a->m < b->m ? -1 : a->m > b->m;
@@ -572,9 +578,11 @@ int tally_serve_check(struct tally_serve *s, tally_write_fn *out, void *arg)
 	serve_enter(s);
 	if (s->o.web) {
 		rc = web_open(&web, s->o.web, &s->err);
+		if (rc >= 0 && s->o.listen)
+			rc = http_address(s->o.listen, !web.cert || !web.nusers, &s->err);
+		web_close(&web);
 		if (rc < 0)
 			return rc;
-		web_close(&web);
 	}
 	rc = serve_look(s);
 	if (rc < 0)
