@@ -225,7 +225,7 @@ static void drops_are_told_also_where_there_are_none(void **state)
 	assert_int_equal(tally_trace_drops(t, take_drop, n), -TALLY_ESTATE);
 	run_to_end(t);
 	assert_int_equal(tally_trace_drops(t, take_drop, n), 0);
-	assert_int_equal(n[0], 11);
+	assert_int_equal(n[0], 12);
 	assert_true(n[1] > 0);
 	tally_trace_close(t);
 }
