@@ -1,8 +1,8 @@
 /* list_hv_test.c: which columns the tables of `tally list` have, for people and for programs. */
 #include "ask/output_test_int.h"
 
-static void listed(struct buf *out, const char *on, const char *kind, const char *pattern, bool verbose,
-		   uint32_t format)
+static void list_platform(struct buf *out, const char *on, const char *kind, const char *pattern, bool verbose,
+			  uint32_t format)
 {
 	const struct tally_out to = { .size = sizeof(to), .out = buf_take, .arg = out, .format = format };
 	struct buf notes = { 0 };
@@ -55,7 +55,7 @@ static void people_have_the_columns_that_fit_and_all_of_them_with_verbose(void *
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++)
 		for (int verbose = 0; verbose < 2; verbose++) {
-			listed(&out, row[i].on, row[i].kind, row[i].pattern, verbose, TALLY_FORMAT_TEXT);
+			list_platform(&out, row[i].on, row[i].kind, row[i].pattern, verbose, TALLY_FORMAT_TEXT);
 			if (!has_head(&out, verbose ? row[i].verbose : row[i].shown))
 				fail_msg("row %zu: no '%s' in:\n%s", i, verbose ? row[i].verbose : row[i].shown,
 					 buf_text(&out));
@@ -68,10 +68,10 @@ static void programs_have_all_columns(void **state)
 	struct buf out = { 0 };
 
 	(void)state;
-	listed(&out, "power", "gpci", "entitled", false, TALLY_FORMAT_JSON);
+	list_platform(&out, "power", "gpci", "entitled", false, TALLY_FORMAT_JSON);
 	assert_non_null(strstr(buf_text(&out), "\"since\":"));
 	assert_non_null(strstr(buf_text(&out), "\"linux\":"));
-	listed(&out, "batoka", "vfalls", NULL, false, TALLY_FORMAT_JSON);
+	list_platform(&out, "batoka", "vfalls", NULL, false, TALLY_FORMAT_JSON);
 	assert_non_null(strstr(buf_text(&out), "\"mask\":"));
 	buf_free(&out);
 }

@@ -166,12 +166,7 @@ static const struct watch_ops stat_watch_ops = {
 
 int watch_open(struct watch **ret, const struct watch_opts *o)
 {
-	const struct tally_platform_opts po = { .size = sizeof(po),
-						.on = o->on,
-						.note = o->note,
-						.arg = o->arg,
-						.stop = o->stop,
-						.answer_ms = o->answer_ms };
+	const struct tally_platform_opts po = watch_platform_opts(o);
 	struct stat_watch *w = mem_alloc(sizeof(*w));
 	int rc;
 

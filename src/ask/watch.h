@@ -18,6 +18,8 @@
 #ifndef TALLY_ASK_WATCH_H
 #define TALLY_ASK_WATCH_H
 
+#include <tally/platform.h>
+
 #include "answer/page.h"
 
 #define WATCH_LABELS 4u
@@ -72,6 +74,16 @@ struct watch_opts {
 	uint32_t answer_ms;                                 /* as tally_platform_opts has it */
 	bool is_sealed; /* rights are given up once it is open: nothing can be opened anew */
 };
+/* How the platform is opened whose figures those are. */
+static inline struct tally_platform_opts watch_platform_opts(const struct watch_opts *o)
+{
+	return (struct tally_platform_opts){ .size = sizeof(struct tally_platform_opts),
+					     .on = o->on,
+					     .note = o->note,
+					     .arg = o->arg,
+					     .stop = o->stop,
+					     .answer_ms = o->answer_ms };
+}
 /* Errors: as tally_platform_open() and tally_stat(). *ret is made also then, for its words; NULL: memory is out. */
 int watch_open(struct watch **ret, const struct watch_opts *o);
 /* NULL is fine */

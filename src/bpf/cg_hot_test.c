@@ -268,26 +268,12 @@ static uint32_t atomics_of(const char *text, const struct bpf_probe *probe, uint
 static void adding_is_atomic_where_another_firing_can_come_between(void **state)
 {
 	static const struct bpf_point point = { .name = "sched_switch", .at = POINT_TRACEPOINT };
-	static const struct bpf_probe some[] = {
-		{ .id = 1, .cls = IMG_PERF, .prov = "cpc", .mod = "", .func = "", .name = "one" },
-		{ .id = 2, .cls = IMG_TEST, .prov = "dtrace", .mod = "", .func = "", .name = "BEGIN" },
-		{ .id = 3,
-		  .cls = IMG_ENTRY,
-		  .prov = "syscall",
-		  .mod = "",
-		  .func = "first",
-		  .name = "entry",
-		  .call = &call },
-		{ .id = 4,
-		  .cls = IMG_USER_PLACE,
-		  .prov = "p",
-		  .mod = "m",
-		  .func = "f",
-		  .name = "a",
-		  .pid = PID,
-		  .place = &first },
-		{ .id = 5,
-		  .cls = IMG_POINT,
+	struct bpf_probe some[] = {
+		{ .cls = IMG_PERF, .prov = "cpc", .mod = "", .func = "", .name = "one" },
+		probes[0],
+		probes[1],
+		probes[2],
+		{ .cls = IMG_POINT,
 		  .prov = "sched",
 		  .mod = "",
 		  .func = "",
@@ -298,6 +284,8 @@ static void adding_is_atomic_where_another_firing_can_come_between(void **state)
 	const struct bpf_probe *perf = &some[0], *test = &some[1], *entry = &some[2], *place = &some[3];
 
 	(void)state;
+	for (uint32_t i = 0; i < COUNT(some); i++)
+		some[i].id = i + 1;
 	assert_int_equal(atomics_of("cpc:::one { @ = sum(7); }", perf, 1, IMG_PERF), 0);
 	assert_int_equal(atomics_of("cpc:::one { @ = sum(7); }", perf, 4, IMG_PERF), 0);
 	assert_true(atomics_of("cpc:::one { @ = sum(7); }", perf, 5, IMG_PERF) > 0);

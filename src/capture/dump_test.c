@@ -18,7 +18,7 @@ struct taken {
 	uint64_t bytes, lines, pieces, longest;
 };
 
-static int take(void *arg, const char *s, size_t n)
+static int pieces_take(void *arg, const char *s, size_t n)
 {
 	struct taken *t = arg;
 
@@ -34,7 +34,7 @@ static int take_one(void *arg, const char *s, size_t n)
 {
 	struct taken *t = arg;
 
-	return t->pieces ? -1 : take(arg, s, n);
+	return t->pieces ? -1 : pieces_take(arg, s, n);
 }
 
 /* A trace of records of 8DW; returns how many records it has. */
@@ -58,7 +58,7 @@ static uint64_t trace_write(char *path)
 	return records;
 }
 
-static int dump(const char *path, uint32_t form, tally_write_fn *out, struct taken *to)
+static int dump_pieces(const char *path, uint32_t form, tally_write_fn *out, struct taken *to)
 {
 	struct tally_ptt_opts o = { .size = sizeof(o), .raw = PTT_8DW };
 	struct tally_ptt_dump_opts d = { .size = sizeof(d), .out = out, .arg = to, .format = form };
@@ -87,7 +87,7 @@ static void a_dump_in_pieces_has_every_record(void **state)
 	(void)state;
 	records = trace_write(path);
 	for (size_t i = 0; i < COUNT(row); i++) {
-		assert_int_equal(dump(path, row[i].form, take, &to), 0);
+		assert_int_equal(dump_pieces(path, row[i].form, pieces_take, &to), 0);
 		assert_int_equal(to.lines, records + row[i].headers);
 		assert_true(to.pieces > 1);
 		assert_uint_in_range(to.longest, PTT_FLUSH_BYTES, PTT_FLUSH_BYTES + 4096);
@@ -102,7 +102,7 @@ static void a_piece_that_is_refused_ends_the_dump(void **state)
 
 	(void)state;
 	trace_write(path);
-	assert_int_equal(dump(path, TALLY_FORMAT_JSON, take_one, &to), -TALLY_EIO);
+	assert_int_equal(dump_pieces(path, TALLY_FORMAT_JSON, take_one, &to), -TALLY_EIO);
 	assert_int_equal(to.pieces, 1);
 	unlink(path);
 }

@@ -2,7 +2,7 @@
 #include "capture/tune_test_int.h"
 
 /* Those that differ, and the one that nobody knows, since a call for it failed. */
-static uint32_t tell(const struct bench *b, const char *error, char *to, size_t room)
+static uint32_t tell_settings(const struct bench *b, const char *error, char *to, size_t room)
 {
 	uint32_t told = 0;
 	size_t n = 0;
@@ -38,7 +38,7 @@ static void what_could_not_be_put_back_is_said(void **state)
 		b->bad_sets = UINT32_MAX - bad;
 		assert_int_equal(tally_tune(p, &o, NULL), -TALLY_EBUSY);
 		error = tally_platform_error(p);
-		n = tell(b, error, words, sizeof(words));
+		n = tell_settings(b, error, words, sizeof(words));
 		assert_non_null(strstr(error, ": it is busy; "));
 		assert_string_equal(strstr(error, "; "), words);
 		one |= n == 1;

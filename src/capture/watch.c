@@ -416,12 +416,7 @@ int capture_watch_begin(struct watch **ret, struct tally_platform *p, const stru
 
 int capture_watch_open(struct watch **ret, const struct watch_opts *o)
 {
-	const struct tally_platform_opts po = { .size = sizeof(po),
-						.on = o->on,
-						.note = o->note,
-						.arg = o->arg,
-						.stop = o->stop,
-						.answer_ms = o->answer_ms };
+	const struct tally_platform_opts po = watch_platform_opts(o);
 	struct tally_platform *p = NULL;
 	int rc = tally_platform_open(&p, &po);
 

@@ -19,7 +19,7 @@ struct trace {
 };
 
 /* How long the queue is in a block. */
-static uint64_t queue(uint32_t block, uint32_t shift)
+static uint64_t queue_ticks(uint32_t block, uint32_t shift)
 {
 	return 400 * ((block * 7 + shift) % 9);
 }
@@ -33,7 +33,7 @@ static void trace_make(struct trace *r, uint32_t blocks, uint32_t shift, const u
 			r->ticks[i] = 1000;
 			r->block[q][i].figure[PTT_SERIES_ANSWERED] = ANSWERED;
 			r->block[q][i].figure[PTT_SERIES_LATENCY] =
-				ANSWERED * (own[q] + queue(i, shift) + (i * (q + 3)) % 11);
+				ANSWERED * (own[q] + queue_ticks(i, shift) + (i * (q + 3)) % 11);
 		}
 		r->row[q] =
 			(struct ptt_requester_row){ .requester = (uint16_t)q,

@@ -288,12 +288,48 @@ static void messages_of_each_code_are_counted_by_parts_as_by_one(void **state)
 	}
 }
 
+static void impossible_records_are_ignored(void **state)
+{
+	struct ptt_stats *s;
+	const struct ptt_report *r;
+
+	(void)state;
+	assert_int_equal(ptt_stats_open(&s, NULL), 0);
+	ptt_stats_record(s, &(struct tlp){ .type_index = 0xff });
+	ptt_stats_record(s, &(struct tlp){ .length_dw = 1025 });
+	ptt_stats_record(s, &(struct tlp){ .class = 4 });
+	ptt_stats_record(s, &(struct tlp){ .status = 8 });
+	assert_int_equal(ptt_stats_finish(s, &r), 0);
+	assert_int_equal(r->records, 0);
+	ptt_stats_close(s);
+}
+
+static void merging_what_differs_is_refused(void **state)
+{
+	struct ptt_stats_opts match = { .match = true };
+	struct ptt_stats *a, *b;
+	const struct ptt_report *r;
+
+	(void)state;
+	assert_int_equal(ptt_stats_open(&a, &match), 0);
+	assert_int_equal(ptt_stats_open(&b, NULL), 0);
+	assert_int_equal(ptt_stats_merge(a, b), -TALLY_ESTATE);
+	assert_int_equal(ptt_stats_finish(b, &r), 0);
+	ptt_stats_close(a);
+	assert_int_equal(ptt_stats_open(&a, NULL), 0);
+	assert_int_equal(ptt_stats_merge(a, b), -TALLY_ESTATE);
+	ptt_stats_close(a);
+	ptt_stats_close(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_records_count_the_same_one_by_one),
 		cmocka_unit_test(messages_of_each_code_are_counted_by_parts_as_by_one),
 		cmocka_unit_test(shards_of_any_records_count_the_same_as_one),
+		cmocka_unit_test(impossible_records_are_ignored),
+		cmocka_unit_test(merging_what_differs_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -971,22 +971,6 @@ static void parts_that_have_no_room_say_so(void **state)
 	trace_free(&t);
 }
 
-static void impossible_records_are_ignored(void **state)
-{
-	struct ptt_stats *s;
-	const struct ptt_report *r;
-
-	(void)state;
-	assert_int_equal(ptt_stats_open(&s, NULL), 0);
-	ptt_stats_record(s, &(struct tlp){ .type_index = 0xff });
-	ptt_stats_record(s, &(struct tlp){ .length_dw = 1025 });
-	ptt_stats_record(s, &(struct tlp){ .class = 4 });
-	ptt_stats_record(s, &(struct tlp){ .status = 8 });
-	assert_int_equal(ptt_stats_finish(s, &r), 0);
-	assert_int_equal(r->records, 0);
-	ptt_stats_close(s);
-}
-
 /* Any bytes at all: the sanitizers look on. */
 static void random_bytes_are_counted(void **state)
 {
@@ -1011,24 +995,6 @@ static void random_bytes_are_counted(void **state)
 		ptt_stats_close(s);
 	}
 	mem_free(p);
-}
-
-static void merging_what_differs_is_refused(void **state)
-{
-	struct ptt_stats_opts match = { .match = true };
-	struct ptt_stats *a, *b;
-	const struct ptt_report *r;
-
-	(void)state;
-	assert_int_equal(ptt_stats_open(&a, &match), 0);
-	assert_int_equal(ptt_stats_open(&b, NULL), 0);
-	assert_int_equal(ptt_stats_merge(a, b), -TALLY_ESTATE);
-	assert_int_equal(ptt_stats_finish(b, &r), 0);
-	ptt_stats_close(a);
-	assert_int_equal(ptt_stats_open(&a, NULL), 0);
-	assert_int_equal(ptt_stats_merge(a, b), -TALLY_ESTATE);
-	ptt_stats_close(a);
-	ptt_stats_close(b);
 }
 
 /* ---- records that are missing ------------------------------------------------------------------------------------ */
@@ -1210,9 +1176,7 @@ int main(void)
 		cmocka_unit_test(more_requesters_than_rows_share_one),
 		cmocka_unit_test(frequent_pages_survive_a_flood),
 		cmocka_unit_test(parts_that_have_no_room_say_so),
-		cmocka_unit_test(impossible_records_are_ignored),
 		cmocka_unit_test(random_bytes_are_counted),
-		cmocka_unit_test(merging_what_differs_is_refused),
 		cmocka_unit_test(a_gap_ends_what_was_open_and_no_latency_spans_it),
 		cmocka_unit_test(every_failing_allocation_is_reported_and_leaks_nothing),
 		cmocka_unit_test(one_time_stamp_with_a_flipped_bit_was_a_wrap_of_the_counter),

@@ -15,8 +15,10 @@
  * SHARE_NS get one reading: slow readers of it cost their places, and not the time of all.
  *
  * Without TLS and users it listens on the loopback network alone, and answers to the names of that alone: a stranger's
- * page in a browser here, whose name was made to mean 127.0.0.1, asks by its own (DNS rebinding).  When these change, the library's daemon is started
- * again on the same socket: clients that are connected at that moment are not answered.
+ * page in a browser here, whose name was made to mean 127.0.0.1, asks by its own (DNS rebinding).
+ *
+ * When TLS and users change, the library's daemon is started again on the same socket: clients that are connected at
+ * that moment are not answered.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -193,6 +195,11 @@ void http_resume(struct http *h, struct MHD_Connection *c)
 
 /* ---- answers --------------------------------------------------------------------------- */
 
+static uint64_t http_now(const struct http *h)
+{
+	return h->serve->o.clock(h->serve->o.arg);
+}
+
 const char *http_query(const struct http_request *q, const char *name)
 {
 	return q->http->lib.lookup_connection_value(q->connection, MHD_GET_ARGUMENT_KIND, name);
@@ -266,7 +273,7 @@ enum MHD_Result http_get_metrics(struct http_request *q)
 {
 	const char *accept = q->http->lib.lookup_connection_value(q->connection, MHD_HEADER_KIND, "Accept");
 	const enum format f = format_accepted(accept, accept ? strlen(accept) : 0);
-	const uint64_t now = q->http->serve->o.clock(q->http->serve->o.arg);
+	const uint64_t now = http_now(q->http);
 	const bool is_crowded = q->http->nconnections > SHARE_FROM;
 	struct http_reading *shared = &q->http->shared;
 	struct buf body = { 0 };
@@ -335,7 +342,7 @@ static bool http_login(struct http_request *q, enum MHD_Result *ret)
 	if (!h->web.nusers)
 		return true;
 	name = h->lib.basic_auth_get_username_password(q->connection, &password);
-	got = web_login(&h->web, name, password, h->serve->o.clock(h->serve->o.arg));
+	got = web_login(&h->web, name, password, http_now(h));
 	if (password)
 		explicit_bzero(password, strlen(password));
 	if (name)
@@ -348,11 +355,6 @@ static bool http_login(struct http_request *q, enum MHD_Result *ret)
 }
 
 /* ---- connections ------------------------------------------------------------------------ */
-
-static uint64_t http_now(const struct http *h)
-{
-	return h->serve->o.clock(h->serve->o.arg);
-}
 
 static void http_note_connection(void *arg, struct MHD_Connection *c, void **state,
 				 enum MHD_ConnectionNotificationCode code)
