@@ -111,7 +111,8 @@ static int config_build_machine(struct power *p, struct err *e)
 		p->core[i] = (struct pcore){ .state = POWER_SHARED,
 					     .owner = NOBODY,
 					     .logical = NOBODY,
-					     .chip = (uint16_t)(i / p->cores_of_chip) };
+					     .chip = (uint16_t)(i / p->cores_of_chip),
+					     .fabric = (uint8_t)(i / p->cores_of_chip % p->chips) };
 	power_wire(p);
 	return 0;
 }
@@ -421,8 +422,8 @@ static const struct {
 	size_t size;
 	uint32_t most;
 } words[] = {
-	{ "nodes", NULL, offsetof(struct power, nodes), 4 },
-	{ "chips", NULL, offsetof(struct power, chips), 5 },
+	{ "nodes", NULL, offsetof(struct power, nodes), NODES_MOST },
+	{ "chips", NULL, offsetof(struct power, chips), FABRICS_MOST },
 	{ "cores", NULL, offsetof(struct power, cores_of_chip), 24 },
 	{ "memory", NULL, offsetof(struct power, lmbs_of_chip), LMBS_MOST },
 	{ "clock", clock_line, 0, 0 },

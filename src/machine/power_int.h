@@ -21,6 +21,9 @@
 #define LINK_CLOCK 4u /* link cycles per tick */
 #define LINK_BYTES 8u /* per cycle */
 #define CABLES_MOST (CHIPS_MOST * LINKS / 2)
+#define NODES_MOST 4u
+#define FABRICS_MOST 5u /* chips of a node */
+#define WAYS_MOST (CHIPS_MOST * (NODES_MOST + FABRICS_MOST))
 #define CONTROLLERS 2u       /* of memory, on each chip */
 #define CONTROLLER_BYTES 16u /* per link cycle */
 #define ONE (1u << 20)       /* shares and paces are fractions of it */
@@ -44,6 +47,17 @@ static inline uint64_t divided(uint64_t n, struct divisor by)
 	return q + (n - q * by.d >= by.d);
 }
 
+/* A way is one direction of a cable: from a chip to the chip of the same number in another node, or inside a node from
+ * the chip of a number to a chip. Ways from a chip to itself have a place too, which nobody reads. */
+static inline uint32_t way_between_nodes(uint32_t chip, uint32_t node)
+{
+	return chip * NODES_MOST + node;
+}
+static inline uint32_t way_in_node(uint32_t fabric, uint32_t chip)
+{
+	return CHIPS_MOST * NODES_MOST + fabric * CHIPS_MOST + chip;
+}
+
 struct pcore {
 	uint64_t time, idle;
 	uint64_t instructions, cycles; /* with the run latch set: HPMC3, HPMC4 */
@@ -51,6 +65,7 @@ struct pcore {
 	uint16_t logical, chip;
 	uint16_t lender; /* of a core that is lent in this window: the place of its partition */
 	uint8_t state;   /* enum power_state, as the counters show it */
+	uint8_t fabric;  /* its chip's number in the node */
 	uint32_t left;   /* of this window: ticks that are free */
 	uint64_t dispatches;
 };
@@ -60,12 +75,13 @@ struct pvp {
 };
 /* A chip with memory of a partition: its share of the traffic; of that controller 0's. */
 struct preach {
-	uint16_t chip;
+	uint16_t chip, node;
 	uint32_t share, even;
 };
 /* Where the memory of a partition is: apart from it, since a window goes through all partitions, and few have much. */
 struct pmemory {
 	struct preach reach[CHIPS_MOST];
+	uint32_t share[NODES_MOST];                  /* of the traffic, that goes to a node */
 	uint32_t lmbs[CHIPS_MOST], even[CHIPS_MOST]; /* blocks on a chip; those on its controller 0 */
 };
 /* by what a window needs together: it goes through all partitions, and their cache lines are what it costs */
@@ -106,11 +122,10 @@ struct plink {
 	uint16_t cable;
 	bool wired;
 };
-/* Both directions between chip a and chip b. */
 struct pcable {
-	uint16_t a, b;
-	uint64_t need; /* bytes of this window */
-	uint64_t busy; /* link cycles, since the start */
+	uint16_t way[2]; /* both directions */
+	uint64_t need;   /* bytes of this window */
+	uint64_t busy;   /* link cycles, since the start */
 };
 struct pcontroller {
 	uint64_t need, written, reads, writes;
@@ -121,15 +136,11 @@ struct pcontroller {
 struct piece {
 	uint32_t core, ticks;
 };
-/* Two chips that no cable joins: of different nodes, under different numbers. Traffic goes by a chip that has cables to
- * both. */
-struct pdetour {
-	uint16_t from, by, to;
-};
 /* Bytes that a partition would move from a chip, and how many of its pieces in a row ran there. */
 struct pflow {
 	uint64_t bytes;
-	uint32_t chip, npiece;
+	uint16_t chip, fabric;
+	uint32_t npiece;
 };
 struct pchip {
 	uint16_t node, fabric;
@@ -174,8 +185,7 @@ struct power {
 	struct pcore core[POWER_CORES_MOST];
 	struct pchip chip[CHIPS_MOST];
 	struct pcable cable[CABLES_MOST];
-	struct pdetour detour[CHIPS_MOST * CHIPS_MOST];
-	uint32_t ncables, ndetours;
+	uint32_t ncables;
 	/* partitions, by id */
 	struct ppart *part;
 	struct pvp *vp;               /* of all of them */
@@ -190,11 +200,10 @@ struct power {
 	/* time */
 	uint64_t now, windows;
 	struct pwant want[POWER_PARTITIONS_MOST]; /* of this window */
-	uint64_t traffic[CHIPS_MOST][CHIPS_MOST]; /* bytes of this window, from one chip to another */
-	uint32_t pace[CHIPS_MOST]
-		     [CHIPS_MOST]; /* of a saturated window: what the cables between two chips let through */
-	struct piece *piece;       /* of this window, those of a partition in a row */
-	struct pflow *flow;        /* likewise; there is room for as many */
+	uint64_t traffic[WAYS_MOST];              /* bytes of this window on each way */
+	uint32_t pace[WAYS_MOST];                 /* what each way lets through of a saturated window */
+	struct piece *piece;                      /* of this window, those of a partition in a row */
+	struct pflow *flow;                       /* likewise; there is room for as many */
 	uint32_t npiece, nflow, cappiece;
 	uint64_t hypervisor[HYPERVISOR_KINDS];
 	/* collection */

@@ -18,21 +18,16 @@ enum { SELECT_TIME = 0x01, SELECT_CYCLES = 0x1e, SELECT_INSTRUCTIONS = 0x09 };
 
 static void link_join_chips(struct power *p, uint32_t a, uint32_t link_a, uint32_t b, uint32_t link_b)
 {
+	const struct pchip *x = &p->chip[a], *y = &p->chip[b];
 	const uint16_t cable = (uint16_t)p->ncables++;
+	const bool inside = x->node == y->node;
 
 	p->chip[a].link[link_a] = (struct plink){ .peer = (uint16_t)b, .cable = cable, .wired = true };
 	p->chip[b].link[link_b] = (struct plink){ .peer = (uint16_t)a, .cable = cable, .wired = true };
-	p->cable[cable] = (struct pcable){ .a = (uint16_t)a, .b = (uint16_t)b };
-}
-
-/* Traffic is first in the node where it ends, and there goes to its chip: the two directions differ. */
-static void link_add_detours(struct power *p, uint32_t a, uint32_t b)
-{
-	const uint32_t by_b = b - p->chip[b].fabric + p->chip[a].fabric,
-		       by_a = a - p->chip[a].fabric + p->chip[b].fabric;
-
-	p->detour[p->ndetours++] = (struct pdetour){ (uint16_t)a, (uint16_t)by_b, (uint16_t)b };
-	p->detour[p->ndetours++] = (struct pdetour){ (uint16_t)b, (uint16_t)by_a, (uint16_t)a };
+	p->cable[cable] = (struct pcable){
+		.way = { (uint16_t)(inside ? way_in_node(x->fabric, b) : way_between_nodes(a, y->node)),
+			 (uint16_t)(inside ? way_in_node(y->fabric, a) : way_between_nodes(b, x->node)) },
+	};
 }
 
 /* Which of the others j is for i: 0 for the first. */
@@ -53,9 +48,9 @@ void power_wire(struct power *p)
 			else if (x->fabric == y->fabric)
 				link_join_chips(p, a, LINK_A + link_other(x->node, y->node), b,
 						LINK_A + link_other(y->node, x->node));
-			else
-				link_add_detours(p, a, b);
 		}
+	for (uint32_t w = 0; w < WAYS_MOST; w++)
+		p->pace[w] = ONE;
 	p->mmcrh = p->mmcrh_next = MMCRH_DEFAULT;
 }
 

@@ -5,11 +5,15 @@
  * cables: between nodes A to C to the chip of the same number, then W to Z inside that node. Each cable and each
  * memory controller has a capacity for a window.
  *
+ * So the traffic of all pairs of chips never has to be known: the first way depends on the chip and on the node of the
+ * memory, the second on the chip's number and on the memory's chip. A partition with memory everywhere asks each chip
+ * of it for the same share, whoever asks, and its flows are added up by number first.
+ *
  *	1. Demand: what all partitions would move and complete without limits.
  *	2. If that exceeds the capacity of a cable or a controller, its pace is the capacity divided by the demand.
  *	3. A program accesses all of its memory evenly, so its pace on a chip is that of the slowest path from
- *	there to any
- *	   of its memory. It completes fewer instructions in the same cycles, and moves fewer bytes: its CPI rises.
+ *	   there to any of its memory. It completes fewer instructions in the same cycles, and moves fewer bytes: its
+ *	   CPI rises.
  *
  * So bytes on cables, bytes at controllers and instructions come from one count, and no cable or controller ever
  * carries more than its capacity. Waiting below saturation is not modelled.
@@ -33,10 +37,12 @@ void power_reach(const struct power *p, struct ppart *q)
 	uint32_t left = ONE;
 
 	q->nreach = 0;
+	memset(m->share, 0, sizeof(m->share));
 	for (uint32_t i = 0; i < p->nchips; i++)
 		if (m->lmbs[i])
 			m->reach[q->nreach++] = (struct preach){
 				.chip = (uint16_t)i,
+				.node = p->chip[i].node,
 				.share = (uint32_t)((uint64_t)m->lmbs[i] * ONE / q->c.memory_lmbs),
 				.even = (uint32_t)((uint64_t)m->even[i] * ONE / m->lmbs[i]),
 			};
@@ -44,50 +50,71 @@ void power_reach(const struct power *p, struct ppart *q)
 		left -= m->reach[i].share;
 	if (q->nreach)
 		m->reach[q->nreach - 1].share += left;
+	for (uint32_t i = 0; i < q->nreach; i++)
+		m->share[m->reach[i].node] += m->reach[i].share;
 	q->near = m->reach[0];
 }
 
 /* ---- flows ---------------------------------------------------------------------------------------------- */
 
-/* What the partition's flows are at the controllers, and between chips. */
-static inline void flows_add(struct power *p, const struct ppart *q)
+/* The partition moves so much to and from a chip's memory. */
+static inline void controllers_add(struct power *p, const struct ppart *q, const struct preach *to, uint64_t bytes)
 {
-	const struct preach *to = q->nreach == 1 ? &q->near : q->memory->reach;
+	struct pcontroller *mc = p->chip[to->chip].mc;
+	const uint64_t even = share_of(bytes, to->even), written = share_of(bytes, q->written),
+		       written_even = share_of(written, to->even);
+
+	mc[0].need += even;
+	mc[1].need += bytes - even;
+	mc[0].written += written_even;
+	mc[1].written += written - written_even;
+}
+
+/* A partition with memory on many chips asks for it evenly: what goes to a chip of memory from all chips of a number is
+ * one amount. */
+static void flows_spread(struct power *p, const struct ppart *q)
+{
 	const struct pflow *flow = &p->flow[q->first_flow], *end = flow + q->nflow;
+	const struct pmemory *m = q->memory;
+	uint64_t all = 0, by_fabric[FABRICS_MOST] = { 0 };
 
-	for (uint32_t n = q->nreach; n--; to++) {
-		struct pcontroller *mc = p->chip[to->chip].mc;
-		uint64_t all = 0, even = 0, written = 0, written_even = 0;
-
-		for (const struct pflow *f = flow; f < end; f++) {
-			uint64_t bytes = share_of(f->bytes, to->share), writes = share_of(bytes, q->written);
-
-			p->traffic[f->chip][to->chip] += bytes;
-			all += bytes;
-			even += share_of(bytes, to->even);
-			written += writes;
-			written_even += share_of(writes, to->even);
-		}
-		mc[0].need += even;
-		mc[1].need += all - even;
-		mc[0].written += written_even;
-		mc[1].written += written - written_even;
+	for (; flow < end; flow++) {
+		all += flow->bytes;
+		by_fabric[flow->fabric] += flow->bytes;
+		for (uint32_t n = 0; n < p->nodes; n++)
+			p->traffic[way_between_nodes(flow->chip, n)] += share_of(flow->bytes, m->share[n]);
+	}
+	for (const struct preach *to = m->reach, *last = to + q->nreach; to < last; to++) {
+		for (uint32_t f = 0; f < p->chips; f++)
+			p->traffic[way_in_node(f, to->chip)] += share_of(by_fabric[f], to->share);
+		controllers_add(p, q, to, share_of(all, to->share));
 	}
 }
 
-/* Puts the traffic between chips on their cables, and clears it. What stays on a chip is nowhere asked for. */
-static void traffic_route(struct power *p)
+/* The partition's flows on their ways and at the controllers. */
+static inline void flows_add(struct power *p, const struct ppart *q)
 {
-	for (const struct pdetour *d = p->detour, *end = d + p->ndetours; d < end; d++) {
-		uint64_t bytes = p->traffic[d->from][d->to];
+	const struct pflow *flow = &p->flow[q->first_flow], *end = flow + q->nflow;
+	uint64_t all = 0;
 
-		p->traffic[d->from][d->by] += bytes;
-		p->traffic[d->by][d->to] += bytes;
-		p->traffic[d->from][d->to] = 0;
+	if (q->nreach != 1) {
+		flows_spread(p, q);
+		return;
 	}
+	for (; flow < end; flow++) {
+		p->traffic[way_between_nodes(flow->chip, q->near.node)] += flow->bytes;
+		p->traffic[way_in_node(flow->fabric, q->near.chip)] += flow->bytes;
+		all += flow->bytes;
+	}
+	controllers_add(p, q, &q->near, all);
+}
+
+/* What each cable is to carry. */
+static void traffic_gather(struct power *p)
+{
 	for (struct pcable *c = p->cable, *end = c + p->ncables; c < end; c++) {
-		c->need = p->traffic[c->a][c->b] + p->traffic[c->b][c->a];
-		p->traffic[c->a][c->b] = p->traffic[c->b][c->a] = 0;
+		c->need = p->traffic[c->way[0]] + p->traffic[c->way[1]];
+		p->traffic[c->way[0]] = p->traffic[c->way[1]] = 0;
 	}
 }
 
@@ -118,45 +145,46 @@ static uint32_t pace_least(uint32_t a, uint32_t b)
 /* The paces of cables and controllers by this demand, which is then forgotten. */
 static void pace_find(struct power *p)
 {
-	for (uint32_t i = 0; i < p->nchips; i++) {
-		p->pace[i][i] = ONE;
+	for (uint32_t i = 0; i < p->nchips; i++)
 		for (uint32_t m = 0; m < CONTROLLERS; m++) {
 			struct pcontroller *mc = &p->chip[i].mc[m];
 
 			mc->pace = pace_of(mc->need, CONTROLLER_MOST);
 			mc->need = mc->written = 0;
 		}
-	}
 	for (const struct pcable *c = p->cable, *end = c + p->ncables; c < end; c++)
-		p->pace[c->a][c->b] = p->pace[c->b][c->a] = pace_of(c->need, LINK_MOST);
-	for (const struct pdetour *d = p->detour, *end = d + p->ndetours; d < end; d++)
-		p->pace[d->from][d->to] = pace_least(p->pace[d->from][d->by], p->pace[d->by][d->to]);
+		p->pace[c->way[0]] = p->pace[c->way[1]] = pace_of(c->need, LINK_MOST);
 }
 
-/* How fast a partition gets on by the controllers of its memory. */
-static uint32_t pace_of_memory(const struct power *p, const struct ppart *q)
+/* How fast a partition gets on by the controllers of its memory, and by the ways to it from the chips of each number. */
+static void pace_of_memory(const struct power *p, const struct ppart *q, uint32_t pace[FABRICS_MOST])
 {
-	uint32_t pace = ONE;
+	uint32_t all = ONE;
 
 	for (uint32_t i = 0; i < q->nreach; i++) {
 		const struct preach *to = &q->memory->reach[i];
 		const struct pcontroller *mc = p->chip[to->chip].mc;
 
 		if (to->even)
-			pace = pace_least(pace, mc[0].pace);
+			all = pace_least(all, mc[0].pace);
 		if (to->even < ONE)
-			pace = pace_least(pace, mc[1].pace);
+			all = pace_least(all, mc[1].pace);
 	}
-	return pace;
+	for (uint32_t f = 0; f < p->chips; f++) {
+		pace[f] = all;
+		for (uint32_t i = 0; i < q->nreach; i++)
+			pace[f] = pace_least(pace[f], p->pace[way_in_node(f, q->memory->reach[i].chip)]);
+	}
 }
 
-/* The same by the cables from a chip to its memory. */
-static uint32_t pace_from(const struct power *p, const struct ppart *q, uint32_t from)
+/* The same by the ways from a chip to the nodes of its memory. */
+static uint32_t pace_of_nodes(const struct power *p, const struct ppart *q, uint32_t from)
 {
 	uint32_t pace = ONE;
 
-	for (uint32_t i = 0; i < q->nreach; i++)
-		pace = pace_least(pace, p->pace[from][q->memory->reach[i].chip]);
+	for (uint32_t n = 0; n < p->nodes; n++)
+		if (q->memory->share[n])
+			pace = pace_least(pace, p->pace[way_between_nodes(from, n)]);
 	return pace;
 }
 
@@ -210,7 +238,7 @@ static void work_count(struct power *p, struct ppart *q)
 
 		core->cycles += cycles;
 		core->instructions += q->instructions;
-		*flow = (struct pflow){ q->busy * q->c.bytes_per_tick, core->chip, 1 };
+		*flow = (struct pflow){ q->busy * q->c.bytes_per_tick, core->chip, core->fabric, 1 };
 		q->nflow = 1;
 		return;
 	}
@@ -225,7 +253,8 @@ static void work_count(struct power *p, struct ppart *q)
 		core->cycles += sharing_next(&c, ticks, last);
 		core->instructions += sharing_next(&i, ticks, last);
 		if (last || p->core[at[k + 1].core].chip != core->chip) {
-			*flow++ = (struct pflow){ sharing_next(&moved, ticks, last), core->chip, k + 1 - begun };
+			*flow++ = (struct pflow){ sharing_next(&moved, ticks, last), core->chip, core->fabric,
+						  k + 1 - begun };
 			begun = k + 1;
 		}
 	}
@@ -235,13 +264,14 @@ static void work_count(struct power *p, struct ppart *q)
 /* The instructions that it did not complete after all are taken back, and it moves less. */
 static void work_slow_down(struct power *p, struct ppart *q)
 {
-	const uint32_t pace_memory = pace_of_memory(p, q);
 	const struct piece *at = &p->piece[q->first], *end = at + q->npiece;
 	struct sharing s = sharing_of(q->instructions, q->ran, q->npiece);
+	uint32_t pace_memory[FABRICS_MOST];
 	uint64_t ticks = 0;
 
+	pace_of_memory(p, q, pace_memory);
 	for (struct pflow *f = &p->flow[q->first_flow]; at < end; f++) {
-		const uint32_t pace = pace_least(pace_memory, pace_from(p, q, f->chip));
+		const uint32_t pace = pace_least(pace_memory[f->fabric], pace_of_nodes(p, q, f->chip));
 
 		f->bytes = share_of(f->bytes, pace);
 		for (const struct piece *next = at + f->npiece; at < next; at++) {
@@ -288,7 +318,7 @@ void power_work(struct power *p, struct ppart *q)
 
 void power_memory(struct power *p)
 {
-	traffic_route(p);
+	traffic_gather(p);
 	if (is_saturated(p)) {
 		pace_find(p);
 		for (uint32_t i = 0; i < p->nparts; i++) {
@@ -299,7 +329,7 @@ void power_memory(struct power *p)
 			work_slow_down(p, q);
 			flows_add(p, q);
 		}
-		traffic_route(p);
+		traffic_gather(p);
 	}
 	traffic_count(p);
 }
