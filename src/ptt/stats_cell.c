@@ -55,7 +55,8 @@ int cells_open(struct ptt_stats *s)
 		s->head[true][i] = head_of(i, true);
 	}
 	for (unsigned i = 0; i < 512; i++)
-		s->part[i] = (uint8_t)(ptt_disabled_bytes(i & 255, i < 256 ? 2 : 1) | (i >= 256 && i % 16 == 15) << 4);
+		s->enables[i] = (struct stats_enables){ (uint8_t)ptt_disabled_bytes(i & 255, i < 256 ? 2 : 1),
+							i >= 256 && i % 16 == 15 };
 	s->cell = mem_alloc(STATS_BANKS_FIRST * BANK_BYTES);
 	s->bank_room = STATS_BANKS_FIRST;
 	s->nbanks = 1;

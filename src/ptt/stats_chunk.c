@@ -184,18 +184,20 @@ FLAT void block_requests(const struct pass *a, struct block *b, unsigned sort, u
 	for (const uint8_t *const *at = list->p, *const *end = at + list->n; at < end; at++) {
 		const uint8_t *p = *at;
 		uint32_t dw0 = raw_head(p, dws), dw1 = raw_dw(p, dws, 1), length = raw_length(dw0, dws);
-		uint32_t part = s->part[(dw1 & 0xff) | (uint32_t)(length == 1) << 8], bank = s->near[dw1 >> 16];
+		const struct stats_enables enables = s->enables[(dw1 & 0xff) | (uint32_t)(length == 1) << 8];
+		uint32_t bank = s->near[dw1 >> 16];
+
 		if (RARE(bank == 0) && (bank = bank_or_in_full(a, b, p, (uint16_t)(dw1 >> 16))) == 0)
 			continue;
 		s->cell[bank * BANK_CELLS + raw_cell(dw0, sort, dws)]++;
-		s->bank_disabled[bank][sort] += part % 16;
+		s->bank_disabled[bank][sort] += enables.disabled;
 		add_to_page(s, (raw_address(p, dws, shift) >> 12) + a->place, a->key | dw1 >> 16, 1)->sum[write] +=
-			4 * length - part % 16;
+			4 * length - enables.disabled;
 		extra += raw_extra(p, dw0, dws);
 		if (write) {
 			payload += length;
 			target[targets] = p;
-			targets += part / 16;
+			targets += enables.whole;
 		}
 	}
 	b->payload += payload;

@@ -191,6 +191,10 @@ struct stats_sign {
 /* Where a completion ends that is not its read's last. */
 enum { END_LAST, END_128, END_64, END_ODD, ENDS };
 struct stats_report;
+struct stats_enables {
+	uint8_t disabled; /* bytes that they leave out */
+	uint8_t whole;    /* 1: nothing of one DW */
+};
 struct ptt_stats {
 	/* set by open */
 	struct ptt_stats_opts opts;
@@ -198,8 +202,7 @@ struct ptt_stats {
 	bool memory[TYPES];                  /* has an address in memory */
 	uint32_t payload[TYPES];             /* all ones: it has data */
 	struct stats_head head[2][256];      /* by tag14, and Fmt << 5 | Type */
-	uint8_t part[512]; /* by byte enables, from 256 on with one DW: bytes that they leave out; 16 more
-	                                       * when they leave nothing out of one DW */
+	struct stats_enables enables[512];   /* by byte enables, from 256 on of requests of one DW */
 	/* how far it is */
 	bool failed; /* memory ran out */
 	bool merged, settled;
