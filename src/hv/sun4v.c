@@ -151,8 +151,7 @@ static enum hv_status version_test(struct sun4v_vcpu *v, const uint64_t o[6], st
 
 static const struct call_row *call_of(const struct sun4v_vcpu *v, uint64_t function)
 {
-	for (uint32_t i = 0; i < COUNT(calls); i++) {
-		const struct call_row *r = &calls[i];
+	for (const struct call_row *r = calls, *end = r + COUNT(calls); r < end; r++) {
 		uint64_t version;
 
 		if (r->function != function || !(r->profiles & 1u << v->g->s->o.profile))

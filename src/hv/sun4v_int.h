@@ -29,7 +29,7 @@ struct sun4v_guest {
 	/* set by sun4v_guest_open(), then read-only */
 	struct sun4v *s;
 	struct sun4v_guest_opts o;
-	uint8_t verdict[2][VF_REGS]; /* enum hv_status of a register's calls: by minor version */
+	uint8_t verdict[VF_REGS][2]; /* of a register's calls, by minor version; EWOULDBLOCK: its hub is asked */
 	/* any vCPU: major << 32 | minor of each group; 0: not negotiated */
 	_Atomic uint64_t version[WORDS];
 };

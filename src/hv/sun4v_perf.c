@@ -31,18 +31,20 @@ static enum hv_status perf_check_access(const struct sun4v_guest *g, const struc
 		return HV_ENOACCESS;
 	if (is_zambezi(reg) ? reg->node >= k->zambezis || minor < 1 : reg->node >= k->nodes)
 		return HV_ENOTSUPPORTED;
-	return r->perf && (reg->cls == VF_SPARC_PCR ? r->strand : r->global) ? HV_EOK : HV_ENOACCESS;
+	if (!r->perf || !(reg->cls == VF_SPARC_PCR ? r->strand : r->global))
+		return HV_ENOACCESS;
+	return is_zambezi(reg) && g->s->o.ops->busy ? HV_EWOULDBLOCK : HV_EOK;
 }
 
-/* What a guest may follows from what never changes, and its version: so it is decided once. */
+/* What a guest may follows from what never changes, and its version: so it is decided once, but for hubs in use. */
 void sun4v_perf_check_rights(struct sun4v_guest *g)
 {
 	for (uint32_t i = 0; i < VF_REGS; i++)
-		for (uint32_t minor = 0; minor < COUNT(g->verdict); minor++)
-			g->verdict[minor][i] = (uint8_t)perf_check_access(g, &vf_regs[i], minor);
+		for (uint32_t minor = 0; minor < COUNT(g->verdict[i]); minor++)
+			g->verdict[i][minor] = (uint8_t)perf_check_access(g, &vf_regs[i], minor);
 }
 
-/* EOK and the register, or why not. */
+/* EOK and the register, or why not; a hub is asked at each call. */
 static inline enum hv_status perf_reach_register(const struct sun4v_vcpu *v, uint64_t number, const struct vf_reg **ret)
 {
 	const struct sun4v_opts *o = &v->g->s->o;
@@ -51,10 +53,8 @@ static inline enum hv_status perf_reach_register(const struct sun4v_vcpu *v, uin
 	if (number >= VF_REGS)
 		return is_shut(v->g) ? HV_ENOACCESS : HV_EINVAL;
 	*ret = &vf_regs[number];
-	s = v->g->verdict[sun4v_version(v, WORD_VFALLS) & 1][number];
-	if (s == HV_EOK && is_zambezi(*ret) && o->ops->busy && o->ops->busy(o->arg, *ret))
-		return HV_EWOULDBLOCK;
-	return s;
+	s = v->g->verdict[number][sun4v_version(v, WORD_VFALLS) & 1];
+	return s == HV_EWOULDBLOCK && !o->ops->busy(o->arg, *ret) ? HV_EOK : s;
 }
 
 enum hv_status sun4v_perf_get(struct sun4v_vcpu *v, const uint64_t o[6], struct hv_out *out)
@@ -75,7 +75,7 @@ enum hv_status sun4v_perf_set(struct sun4v_vcpu *v, const uint64_t o[6], struct 
 	enum hv_status s = perf_reach_register(v, o[0], &reg);
 
 	(void)out;
-	if (s == HV_EOK && reg->cls == VF_SPARC_PCR && o[1] & PCR_HT && !v->g->o.rights.ht)
+	if (s == HV_EOK && reg == &vf_regs[0] /* SPARC_PCR */ && o[1] & PCR_HT && !v->g->o.rights.ht)
 		s = HV_ENOACCESS;
 	if (s == HV_EOK)
 		so->ops->reg_write(so->arg, v->id, reg, o[1] & reg->mask);

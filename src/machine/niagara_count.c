@@ -338,12 +338,16 @@ static bool is_made_busy(struct zambezi *z)
 static bool count_register_busy(void *arg, const struct vf_reg *r)
 {
 	struct zambezi *z = &((struct niagara *)arg)->zambezi[r->node];
-	const uint64_t taken = now_of(&z->asu[ASU_IN]), before = now_of(&z->refused);
-	const uint64_t refusals = before / UPDATE_REFUSALS == taken ? before % UPDATE_REFUSALS : 0;
+	const uint64_t taken = now_of(&z->asu[ASU_IN]);
+	uint64_t before, refusals;
 
 	if (is_made_busy(z))
 		return true;
-	if (taken % UPDATE_EACH < UPDATE_EACH - UPDATE_LASTS || refusals + 1 == UPDATE_REFUSALS)
+	if (taken % UPDATE_EACH < UPDATE_EACH - UPDATE_LASTS)
+		return false;
+	before = now_of(&z->refused);
+	refusals = before / UPDATE_REFUSALS == taken ? before % UPDATE_REFUSALS : 0;
+	if (refusals + 1 == UPDATE_REFUSALS)
 		return false;
 	count_put_total(&z->refused, taken * UPDATE_REFUSALS + refusals + 1);
 	return true;
