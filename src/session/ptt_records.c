@@ -23,11 +23,15 @@
 #define RECORDS_PER_TURN 16384u /* then the caller may look at signals, and answers go out */
 #define OUTSTANDING_MOST 65536u
 
-/* What became of the requests of one function. */
+/* What became of the requests of one function; they are in a hash table with open addressing. */
 struct asker {
+	uint64_t key; /* one more than device, segment and requester; 0: free */
 	uint64_t answered, given_up, open;
 };
-#define ASKERS 4096u     /* of more the requests are counted together */
+#define ASKERS 4096u /* of more the requests are counted together */
+#define ASKER_SLOT_BITS 13u
+#define ASKER_SLOTS (1u << ASKER_SLOT_BITS)
+static_assert(ASKERS < ASKER_SLOTS, "a search ends at a free place");
 #define SILENT_LEAST 16u /* requests without any answer that are no chance, as for 'tally report' */
 
 struct file_records {
@@ -48,7 +52,8 @@ struct file_records {
 	struct ptt_record done;    /* args of transaction */
 	bool have;
 	uint64_t unexpected, requestless, cut, after_gap, duplicates;
-	struct map askers; /* by device, segment and requester */
+	struct asker *asker; /* ASKER_SLOTS, with `match` */
+	uint32_t naskers;
 	struct asker others;
 	struct buf notes; /* what the file says of itself, until somebody listens */
 };
@@ -163,13 +168,7 @@ static void file_close(struct records *base)
 {
 	struct file_records *r = (struct file_records *)base;
 
-	const void *key;
-	size_t len, i = 0;
-	void *a;
-
-	while (map_next(&r->askers, &i, &key, &len, &a))
-		mem_free(a);
-	map_free(&r->askers);
+	mem_free(r->asker);
 	ptt_match_close(r->match);
 	ptt_pass_close(&r->pass);
 	tally_ptt_close(r->file);
@@ -201,6 +200,14 @@ static bool file_takes(const char *platform)
 	return true;
 }
 
+static int file_match(struct tally_trace *t, struct file_records *r)
+{
+	if (r->match)
+		return 0;
+	r->asker = mem_alloc(ASKER_SLOTS * sizeof(*r->asker));
+	return r->asker && ptt_match_open(&r->match, OUTSTANDING_MOST) >= 0 ? 0 : trace_nomem(t);
+}
+
 static int file_start(struct tally_trace *t)
 {
 	struct file_records *r = file_of(t);
@@ -215,9 +222,7 @@ static int file_start(struct tally_trace *t)
 		r->wanted |= p->arm == ARM_RECORD || p->arm == ARM_TICK;
 	}
 	r->texts = ptt_record_reads(t->prog);
-	if (r->prog[RECORD_TRANSACTION] >= 0 && !r->match && ptt_match_open(&r->match, OUTSTANDING_MOST) < 0)
-		return trace_nomem(t);
-	return 0;
+	return r->prog[RECORD_TRANSACTION] >= 0 ? file_match(t, r) : 0;
 }
 
 /* ---- the next record ------------------------------------------------------------- */
@@ -239,9 +244,8 @@ static int record_next(struct tally_trace *t, struct file_records *r)
 			r->at = 0;
 			if (r->chunk.gap.why != PTT_GAP_NONE && r->match)
 				r->cut += ptt_match_gap(r->match, r->chunk.device, NULL, NULL);
-			if (r->chunk.coverage & PTT_COVERAGE_DUPLICATES && !r->match &&
-			    ptt_match_open(&r->match, OUTSTANDING_MOST) < 0)
-				return trace_nomem(t);
+			if (r->chunk.coverage & PTT_COVERAGE_DUPLICATES && (rc = file_match(t, r)) < 0)
+				return rc;
 			if (r->match)
 				ptt_match_twice(r->match, r->chunk.device, r->chunk.coverage & PTT_COVERAGE_DUPLICATES);
 			continue;
@@ -279,19 +283,20 @@ static int ptt_fire_record(struct tally_trace *t, unsigned kind, const struct pt
 /* When there is no room it is one of the others. */
 static struct asker *asker_of(struct file_records *r, const struct tlp *request)
 {
-	const uint64_t key = (uint64_t)request->device << 32 | (uint32_t)request->segment << 16 | request->requester;
-	struct asker *a = map_get(&r->askers, &key, sizeof(key));
-	void **at;
+	const uint64_t key =
+		((uint64_t)request->device << 32 | (uint32_t)request->segment << 16 | request->requester) + 1;
+	struct asker *a = &r->asker[key * 0x9e3779b97f4a7c15u >> (64 - ASKER_SLOT_BITS)];
 
-	if (a || r->askers.n >= ASKERS)
-		return a ? a : &r->others;
-	a = mem_alloc(sizeof(*a));
-	at = a ? map_at(&r->askers, &key, sizeof(key)) : NULL;
-	if (!at) {
-		mem_free(a);
-		return &r->others;
+	while (a->key != key) {
+		if (!a->key) {
+			if (r->naskers == ASKERS)
+				return &r->others;
+			r->naskers++;
+			a->key = key;
+			break;
+		}
+		a = a + 1 < r->asker + ASKER_SLOTS ? a + 1 : r->asker;
 	}
-	*at = a;
 	return a;
 }
 
@@ -380,14 +385,12 @@ static void report_requests(struct tally_trace *t, struct file_records *r)
 {
 	struct asker all = r->others;
 	unsigned long long apart = 0, silent = 0, hidden = 0;
-	const void *key;
-	size_t len, i = 0;
-	void *val;
 
-	while (map_next(&r->askers, &i, &key, &len, &val)) {
-		const struct asker *a = val;
-		const uint64_t device = *(const uint64_t *)key >> 32;
+	for (const struct asker *a = r->asker, *end = a + ASKER_SLOTS; a < end; a++) {
+		const uint64_t device = (a->key - 1) >> 32;
 
+		if (!a->key)
+			continue;
 		if (device < r->pass.ndev && r->pass.dev[device].coverage & PTT_COVERAGE_NO_COMPLETIONS)
 			hidden += a->given_up + a->open;
 		else if (!a->answered && a->given_up + a->open >= SILENT_LEAST) {

@@ -249,6 +249,46 @@ static void what_was_not_matched_is_said(void **state)
 	close_trace(&f);
 }
 
+/* So many functions read 16 times each, and nobody answers. */
+static void write_silent_trace(const char *path, uint32_t functions)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	for (uint32_t i = 0; i < functions * 16; i++) {
+		const uint32_t record[8] = { [0] = 0xfffff800,
+					     [2] = 1,
+					     [3] = i % functions << 16 | i / functions << 8 | 0xf,
+					     [4] = 0x1000,
+					     [7] = i };
+
+		assert_int_equal(fwrite(record, sizeof(record), 1, f), 1);
+	}
+	assert_int_equal(fclose(f), 0);
+}
+
+static void requesters_beyond_the_table_are_counted_together(void **state)
+{
+	struct result r;
+	struct trace f;
+
+	(void)state;
+	open_trace(&f, (struct ptt_gen_opts){ .seed = 12, .format = PTT_8DW });
+	write_silent_trace(f.path, 4096);
+	run(&r, f.on, "transaction { @ = count(); }");
+	assert_int_equal(r.rc, 0);
+	assert_non_null(strstr(r.notes.p, "65536 requests of 4096 requesters fired no transaction: none was answered"));
+	assert_null(strstr(r.notes.p, "unanswered request"));
+	drop(&r);
+	write_silent_trace(f.path, 4098);
+	run(&r, f.on, "transaction { @ = count(); }");
+	assert_int_equal(r.rc, 0);
+	assert_non_null(strstr(r.notes.p, "65536 requests of 4096 requesters fired no transaction: none was answered"));
+	assert_non_null(strstr(r.notes.p, "32 unanswered requests fired no transaction"));
+	drop(&r);
+	close_trace(&f);
+}
+
 static void a_fault_in_a_clause_is_an_error_and_the_run_goes_on(void **state)
 {
 	struct result r;
@@ -447,6 +487,7 @@ int main(void)
 		cmocka_unit_test(answers_keep_the_order_of_the_records),
 		cmocka_unit_test(ticks_fire_in_the_time_of_the_records),
 		cmocka_unit_test(what_was_not_matched_is_said),
+		cmocka_unit_test(requesters_beyond_the_table_are_counted_together),
 		cmocka_unit_test(a_fault_in_a_clause_is_an_error_and_the_run_goes_on),
 		cmocka_unit_test(a_key_that_is_none_is_named),
 		cmocka_unit_test(a_platform_that_is_none_is_refused),
