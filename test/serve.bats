@@ -63,6 +63,36 @@ D
   awk -v before="$before" '/_created[{]/ && $NF + 0 > before + 0 { late = 1 } END { exit late }' open
 }
 
+@test "a counter that was cleared has a new beginning, also when it is more than it was" {
+  needs_http
+  cat >reads.d <<'D'
+syscall::read:entry /execname == "serve-reader" && arg0 == 0/ { @reads[execname] = count(); @sizes[arg2] = count(); }
+syscall::read:entry /execname == "serve-clear" && arg0 == 0/ { clear(@reads); trunc(@sizes, 1); printf("cleared\n"); }
+D
+  serve -s reads.d
+  reads() { ./serve-reader if=/dev/zero of=/dev/null bs="$1" count="$2" 2>/dev/null; }
+  value() { sed -n "s/^tally_$2{.*\(execname=\"serve-reader\"\|arg2=\"$3\"\)} //p" "$1"; } # FILE NAME [SIZE]
+  scrape() { metrics -H 'Accept: application/openmetrics-text; version=1.0.0' >"$1"; }
+  cp "$(command -v dd)" serve-reader
+  cp serve-reader serve-clear
+  reads 1 300
+  reads 7 20
+  before=$(date +%s.%N)
+  scrape first
+  [ "$(value first reads_total)" = 320 ]
+  ./serve-clear if=/dev/zero of=/dev/null bs=1 count=1 2>/dev/null
+  until_log 'reads: cleared$'
+  reads 7 400
+  scrape second
+  [ "$(value second reads_total)" = 400 ]
+  [ "$(value second sizes_total 7)" = 400 ]
+  awk -v a="$(value second reads_created)" -v b="$(value second sizes_created 7)" -v t="$before" 'BEGIN { exit !(a > t - 0.002 && b > t - 0.002) }'
+  [ "$(value second sizes_total 1)" = 300 ] # trunc() left it
+  [ "$(value second sizes_created 1)" = "$(value first sizes_created 1)" ]
+  scrape third
+  [ "$(value third reads_created)" = "$(value second reads_created)" ]
+}
+
 @test "what /metrics counts of system calls is what a program made" {
   needs_http
   echo 'syscall::read:entry /execname == "serve-reader" && arg0 == 0/ { @reads[execname] = count(); }' >reads.d

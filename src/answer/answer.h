@@ -63,7 +63,8 @@ void an_printf(struct buf *to, const struct fmt *f, const struct an_value *v, ui
 struct an_row {
 	const struct an_value *key;
 	uint32_t nkeys;
-	int64_t n, sum;        /* count, sum, min, max: in sum; avg, stddev: n and sum */
+	int64_t n, sum; /* count, sum, min, max: in sum; avg, stddev: n and sum; min, max: n is 0 if there is none */
+	uint64_t epoch; /* clear() and trunc() that set it back raise this: what is counted is what came since */
 	uint64_t sq_lo, sq_hi; /* stddev: sum of squares */
 	const int64_t *bucket;
 	uint32_t nbuckets; /* counts from bucket 0 on; past the end: 0 */

@@ -2,8 +2,9 @@
  * archive.c: what programs count, kept as Parquet in a directory that DuckDB, ClickHouse and Spark read as tables.
  *
  * A file has what was counted since the one before, so files of any hours, hosts and runs add up. min() and max() are
- * what they are so far, which fold by min() and max(). The rows are JSON lines as `tally trace` writes them, and what
- * `tally export` makes of them is the file (capture/answers.c): it has its name when it is complete and on the disk.
+ * what they are so far, which fold by min() and max(). What clear() or trunc() set back (an_row.epoch tells) counts from
+ * nothing. The rows are JSON lines as `tally trace` writes them, and what `tally export` makes of them is the file
+ * (capture/answers.c): it has its name when it is complete and on the disk.
  *
  * A reading becomes a batch, and the next differences count from there.  A batch stays in memory until all of its files
  * are written.  Its text names the files, so a batch of which some were written before the disk was full is written
@@ -53,10 +54,12 @@ struct archive {
 
 /* What a row was when it was read last. */
 struct archived_row {
+	uint64_t epoch;
 	int64_t n, sum;
 	uint32_t nbuckets;
 	int64_t bucket[];
 };
+static const struct archived_row archived_nothing;
 
 /* ---- differences -------------------------------------------------------------------------------- */
 
@@ -82,7 +85,8 @@ static void archived_free(struct map *m)
 	*m = (struct map){ 0 };
 }
 
-/* Keeps the row for the next reading; what it was in the last one, or NULL. False: out of memory. */
+/* Keeps the row for the next reading. *was: what it was in the last one, or nothing if it was set back since; NULL: it
+ * was not there. False: out of memory. */
 static bool archive_keep(struct archive_reading *c, const struct an_row *r, const struct archived_row **was)
 {
 	struct archived_row *keep = mem_alloc(sizeof(*keep) + r->nbuckets * sizeof(keep->bucket[0]));
@@ -92,6 +96,7 @@ static bool archive_keep(struct archive_reading *c, const struct an_row *r, cons
 		mem_free(keep);
 		return false;
 	}
+	keep->epoch = r->epoch;
 	keep->n = r->n;
 	keep->sum = r->sum;
 	keep->nbuckets = r->nbuckets;
@@ -100,6 +105,8 @@ static bool archive_keep(struct archive_reading *c, const struct an_row *r, cons
 	mem_free(*slot); /* stacks of two addresses may have one text */
 	*slot = keep;
 	*was = map_get(&c->p->archived, c->key.p, c->key.n);
+	if (*was && (*was)->epoch != r->epoch)
+		*was = &archived_nothing;
 	return true;
 }
 
@@ -107,14 +114,15 @@ static bool archive_keep(struct archive_reading *c, const struct an_row *r, cons
 static bool archive_subtract(struct archive_reading *c, uint8_t fn, const struct archived_row *was, struct an_row *r)
 {
 	int64_t *bucket;
+	const bool is_new = !was; /* then it may be there a moment before it counts */
 	bool is_more = false, is_less = false;
 
-	if (!was) /* a key may be there a moment before it counts */
-		return fn == AGG_COUNT ? r->sum != 0 : fn == AGG_AVG ? r->n != 0 : true;
+	if (is_new)
+		was = &archived_nothing;
 	switch (fn) {
 	case AGG_MIN:
 	case AGG_MAX:
-		return r->sum != was->sum;
+		return r->n && (!was->n || r->sum != was->sum);
 	case AGG_STDDEV: /* of all so far: it has no difference */
 		return r->n != was->n;
 	case AGG_COUNT:
@@ -122,7 +130,7 @@ static bool archive_subtract(struct archive_reading *c, uint8_t fn, const struct
 		return r->sum;
 	case AGG_SUM:
 		r->sum = (int64_t)((uint64_t)r->sum - (uint64_t)was->sum);
-		return r->sum;
+		return r->sum || is_new;
 	case AGG_AVG:
 		if (r->n == was->n && r->sum == was->sum)
 			return false;

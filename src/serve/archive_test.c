@@ -271,6 +271,40 @@ static void what_still_waits_at_the_end_is_lost_and_said_to_be(void **state)
 	assert_int_equal(strncmp(t->host.notes, "archive: what one counted is lost, 1 rows: ", 43), 0);
 }
 
+/* It is what it was in the reading before, each time: a difference of nothing. */
+static void what_is_set_back_counts_from_nothing(void **state)
+{
+	static const char *const text[] = {
+		"@n = count(); } tick-1s /i % 2 == 0/ { clear(@n);",
+		"@n[1] = count(); } tick-1s /i % 2 == 0/ { trunc(@n);",
+		"@n[1] = sum(7); } tick-1s /i % 2 == 0/ { clear(@n);",
+		"@n = avg(7); } tick-1s /i % 2 == 0/ { clear(@n);",
+		"@n = quantize(7); } tick-1s /i % 2 == 0/ { clear(@n);",
+		"@n = max(7); } tick-1s /i % 2 == 0/ { clear(@n);",
+	};
+	struct archiving *t = *state;
+
+	archiving_begin(t);
+	for (unsigned i = 0; i < COUNT(text); i++) {
+		char path[16], program[128];
+		struct program *p;
+
+		snprintf(path, sizeof(path), "/x/p%u.d", i);
+		snprintf(program, sizeof(program), "tick-1s { i++; %s }", text[i]);
+		p = traced_open(t->s, path, program);
+		for (unsigned round = 0; round < 3; round++) {
+			traced_tick(p);
+			t->host.now_ns += EVERY * SECOND;
+			(void)archive_work(t->a, t->host.now_ns);
+			SAYS(t, 3 * i + round + 1, 0, 0);
+			traced_tick(p); /* what it counts now is set back at once */
+		}
+		t->host.now_ns += EVERY * SECOND;
+		(void)archive_work(t->a, t->host.now_ns);
+		SAYS(t, 3 * i + 3, 0, 0); /* it counted nothing since: no row */
+	}
+}
+
 static void a_last_reading_has_what_came_since_the_one_before(void **state)
 {
 	struct archiving *t = *state;
@@ -305,6 +339,7 @@ int main(void)
 		ARCHIVING(what_was_counted_is_written_when_a_minute_is_over),
 		ARCHIVING(what_cannot_be_written_waits_and_is_told_once),
 		ARCHIVING(what_still_waits_at_the_end_is_lost_and_said_to_be),
+		ARCHIVING(what_is_set_back_counts_from_nothing),
 		ARCHIVING(a_last_reading_has_what_came_since_the_one_before),
 		cmocka_unit_test(who_archives_nothing_has_nothing_to_do),
 	};

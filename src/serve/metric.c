@@ -10,7 +10,8 @@
  *
  * _created is the time since which a series counts, and never later than the first thing that it counted.  Only readings
  * are known: what is new in one, or was set back by clear() or trunc(), began after the last reading in which it was not
- * so; before the first one, when the program began to count.
+ * so; before the first one, when the program began to count.  That it was set back is known from its epoch, since its
+ * value may have passed the old one.
  *
  * The base units of Prometheus are seconds: an aggregation whose name ends in _ns, _us or _ms is divided, and its name
  * ends in _seconds.  A count() has no unit: @slower_than_10_ms is a number of events.
@@ -25,6 +26,7 @@
 struct metric_series {
 	uint64_t created_ns;
 	uint64_t read; /* the number of the reading that it was in last */
+	uint64_t epoch;
 	/* as it was read last, or for `other` what was read so far */
 	int64_t value, sum, count;
 	double real;
@@ -453,8 +455,9 @@ static uint32_t metric_bucket(const struct metric *m, int64_t v)
 	return lo;
 }
 
-static void series_take(struct metric *m, struct metric_series *s, const struct tally_row *row)
+static void series_take(struct metric *m, struct metric_series *s, const struct tally_row *row, uint64_t epoch)
 {
+	s->epoch = epoch;
 	s->value = row->value;
 	s->sum = row->sum;
 	s->count = row->count;
@@ -470,7 +473,7 @@ static void series_take(struct metric *m, struct metric_series *s, const struct 
 }
 
 /* Adds a key beyond the limit to `other`. */
-static int metric_fold_row(struct metric *m, const struct tally_row *row)
+static int metric_fold_row(struct metric *m, const struct tally_row *row, uint64_t epoch)
 {
 	struct metric_series *o = m->other, *one;
 
@@ -480,11 +483,12 @@ static int metric_fold_row(struct metric *m, const struct tally_row *row)
 	one = series_new(m);
 	if (!one)
 		return -TALLY_ENOMEM;
-	series_take(m, one, row);
+	series_take(m, one, row, epoch);
 	if (!o) {
 		m->other = one;
 		return 0;
 	}
+	o->epoch = one->epoch < o->epoch ? one->epoch : o->epoch; /* it rises when none is left of an earlier one */
 	if (m->fold == FOLD_MIN)
 		o->value = one->value < o->value ? one->value : o->value;
 	else if (m->fold == FOLD_MAX)
@@ -521,14 +525,14 @@ static uint64_t metric_new_since(const struct metric *m)
 
 /* The series of these labels gets what the row has. */
 static int metric_add_series(struct metric *m, const struct metric_reading *r, const struct buf *labels,
-			     const struct tally_row *row, double real)
+			     const struct tally_row *row, uint64_t epoch, double real)
 {
 	struct metric_series *s = labels->failed ? NULL : map_get(&m->series, labels->p, labels->n);
 	void **slot = NULL;
 
 	/* Or a key that looks like another: both have bytes that are no UTF-8.  The larger one comes first. */
 	if (!labels->failed && (s ? series_is_seen(m, s) : m->nseries >= m->most))
-		return metric_fold_row(m, row);
+		return metric_fold_row(m, row, epoch);
 	if (!s && !labels->failed && (s = series_new(m)) && !(slot = map_at(&m->series, labels->p, labels->n))) {
 		series_free(s);
 		s = NULL;
@@ -539,14 +543,14 @@ static int metric_add_series(struct metric *m, const struct metric_reading *r, c
 		*slot = s;
 		m->nseries++;
 	}
-	/* What falls was cleared, and a key that comes back was forgotten. A sum of a summary may fall as well, when
-	 * what is added is negative. */
+	/* A key of a later epoch was cleared, and one that comes back was forgotten. Figures of platforms have no epochs:
+	 * those that fall begin anew. A sum of a summary may fall as well, when what is added is negative. */
 	if (slot)
 		s->created_ns = metric_new_since(m);
-	else if ((m->forgets && !series_was_there(m, s)) ||
+	else if ((m->forgets && !series_was_there(m, s)) || epoch > s->epoch ||
 		 (m->type == METRIC_COUNTER ? row->value < s->value : row->count < s->count))
 		s->created_ns = m->complete.ns;
-	series_take(m, s, row);
+	series_take(m, s, row, epoch);
 	s->real = real;
 	m->nseen += !series_is_seen(m, s);
 	s->read = m->reading;
@@ -555,11 +559,12 @@ static int metric_add_series(struct metric *m, const struct metric_reading *r, c
 	return 0;
 }
 
-int metric_add(struct metric *m, const struct metric_reading *r, const char *program, const struct tally_row *row)
+int metric_add(struct metric *m, const struct metric_reading *r, const char *program, const struct tally_row *row,
+	       uint64_t epoch)
 {
 	buf_clear(&m->labels);
 	metric_put_labels(&m->labels, m, program, row);
-	return metric_add_series(m, r, &m->labels, row, 0);
+	return metric_add_series(m, r, &m->labels, row, epoch, 0);
 }
 
 int metric_add_figure(struct metric *m, const struct metric_reading *r, const char *platform,
@@ -587,7 +592,7 @@ int metric_add_figure(struct metric *m, const struct metric_reading *r, const ch
 	}
 	s = m->labels.failed ? NULL : map_get(&m->series, m->labels.p, m->labels.n);
 	return s && series_is_seen(m, s) ? 0 : /* what was asked for twice is there once */
-					   metric_add_series(m, r, &m->labels, &row, f->value.d);
+					   metric_add_series(m, r, &m->labels, &row, 0, f->value.d);
 }
 
 int metric_end(struct metric *m, const struct metric_reading *r, const char *program)
@@ -609,13 +614,15 @@ int metric_end(struct metric *m, const struct metric_reading *r, const char *pro
 		buf_clear(&labels);
 		metric_put_labels(&labels, m, program, NULL);
 		buf_puts(&labels, ",other=\"true\"");
-		/* A key that got a place of its own leaves it, and what falls begins anew. */
+		/* A key that got a place of its own leaves it, and what falls or is cleared begins anew. */
 		if (m->whole.reading == m->complete.reading)
 			m->other_since_ns = metric_new_since(m);
-		else if (m->other->value < m->other_value || m->other->count < m->other_count)
+		else if (m->other->epoch > m->other_epoch || m->other->value < m->other_value ||
+			 m->other->count < m->other_count)
 			m->other_since_ns = m->complete.ns;
 		m->other_value = m->other->value;
 		m->other_count = m->other->count;
+		m->other_epoch = m->other->epoch;
 		m->other->created_ns = m->other_since_ns;
 		if (!labels.failed)
 			metric_put_series(m, r, m->other, &labels);

@@ -23,12 +23,17 @@ static void metric_of(struct metric *m, const char *name, const char *function, 
 	assert_int_equal(metric_open(m, "prog", &a, most, &e), 0);
 }
 
-static void give(struct metric *m, const struct metric_reading *r, const char *key, int64_t value)
+static void give_epoch(struct metric *m, const struct metric_reading *r, const char *key, int64_t value, uint64_t epoch)
 {
 	const struct tally_key k = { .text = key };
 	const struct tally_row row = { .key = &k, .nkeys = 1, .value = value, .sum = value, .count = value };
 
-	assert_int_equal(metric_add(m, r, "prog", &row), 0);
+	assert_int_equal(metric_add(m, r, "prog", &row, epoch), 0);
+}
+
+static void give(struct metric *m, const struct metric_reading *r, const char *key, int64_t value)
+{
+	give_epoch(m, r, key, value, 0);
 }
 
 /* A reading of the keys a, b ..., as many as there are values; 0: that key is not in it. */
@@ -46,6 +51,17 @@ static void read_at(struct metric *m, uint64_t ns, const int64_t *value, uint32_
 #define READ_AT(m, seconds, ...)                                                \
 	read_at(m, (uint64_t)((seconds)*1e9), (const int64_t[]){ __VA_ARGS__ }, \
 		sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
+
+/* Likewise, of the same epoch each. */
+static void read_epoch_at(struct metric *m, uint64_t ns, const int64_t *value, uint32_t n, uint64_t epoch)
+{
+	const struct metric_reading r = { FORMAT_OPENMETRICS, ns };
+
+	metric_begin(m, &r);
+	for (uint32_t i = 0; i < n; i++)
+		give_epoch(m, &r, (const char[]){ (char)('a' + i), '\0' }, value[i], epoch);
+	assert_int_equal(metric_end(m, &r, "prog"), 0);
+}
 
 /* labels: those behind the program's. */
 static void expect_created(const struct metric *m, const char *labels, const char *seconds)
@@ -118,7 +134,7 @@ static void a_key_that_is_a_number_is_a_label_too(void **state)
 	(void)state;
 	metric_of(&m, "n", "count", names, 2, 10);
 	metric_begin(&m, &text_at_5);
-	assert_int_equal(metric_add(&m, &text_at_5, "prog", &row), 0);
+	assert_int_equal(metric_add(&m, &text_at_5, "prog", &row, 0), 0);
 	assert_int_equal(metric_end(&m, &text_at_5, "prog"), 0);
 	assert_string_equal(m.samples.p, "tally_n_total{program=\"prog\",pid=\"-7\",execname=\"sh\"} 3\n");
 	metric_close(&m);
@@ -306,6 +322,73 @@ static void a_key_that_was_gone_begins_anew(void **state)
 	metric_close(&m);
 }
 
+/* Whether it has what it had, or more: that tells nothing. Of each type of metric that has a beginning. */
+static void a_key_of_a_later_epoch_begins_anew(void **state)
+{
+	static const char *const key[] = { "execname" }, *const function[] = { "count", "avg" };
+	static const int64_t last[] = { 9 };
+	static const struct metric_reading at_3 = { FORMAT_OPENMETRICS, 3000000000 };
+
+	(void)state;
+	for (size_t i = 0; i <= COUNT(function); i++) {
+		const struct tally_aggregation histogram = { .name = "n",
+							     .function = "lquantize",
+							     .key = key,
+							     .nkeys = 1,
+							     .last = last,
+							     .nlast = COUNT(last),
+							     .comment = "" };
+		struct metric m = { 0 };
+		struct err e = { 0 };
+
+		if (i < COUNT(function))
+			metric_of(&m, "n", function[i], key, 1, 5);
+		else
+			assert_int_equal(metric_open(&m, "prog", &histogram, 5, &e), 0);
+		metric_count_since(&m, 500000000);
+		READ_AT(&m, 1, 5, 5, 5);
+		READ_AT(&m, 2, 5, 5, 5);
+		metric_begin(&m, &at_3);
+		give_epoch(&m, &at_3, "a", 5, 1);
+		give_epoch(&m, &at_3, "b", 8, 2);
+		give_epoch(&m, &at_3, "c", 8, 0);
+		assert_int_equal(metric_end(&m, &at_3, "prog"), 0);
+		expect_created(&m, "execname=\"a\"", "2.000");
+		expect_created(&m, "execname=\"b\"", "2.000");
+		expect_created(&m, "execname=\"c\"", "0.500");
+		read_epoch_at(&m, 4000000000, (const int64_t[]){ 5, 9 }, 2, 2);
+		expect_created(&m, "execname=\"a\"", "3.000");
+		expect_created(&m, "execname=\"b\"", "2.000");
+		metric_close(&m);
+	}
+}
+
+/* They are known together: while one of them counts on, so does their series. */
+static void the_other_keys_begin_anew_when_all_of_them_are_of_a_later_epoch(void **state)
+{
+	static const char *const key[] = { "execname" };
+	static const struct metric_reading at_3 = { FORMAT_OPENMETRICS, 3000000000 };
+	struct metric m;
+
+	(void)state;
+	metric_of(&m, "n", "count", key, 1, 1);
+	metric_count_since(&m, 500000000);
+	READ_AT(&m, 1, 5, 2, 1);
+	READ_AT(&m, 2, 5, 2, 1);
+	metric_begin(&m, &at_3);
+	give_epoch(&m, &at_3, "a", 5, 0);
+	give_epoch(&m, &at_3, "b", 7, 1);
+	give_epoch(&m, &at_3, "c", 1, 0);
+	assert_int_equal(metric_end(&m, &at_3, "prog"), 0);
+	expect_created(&m, "execname=\"\",other=\"true\"", "0.500");
+	for (uint64_t reading = 4; reading < 6; reading++) {
+		read_epoch_at(&m, reading * 1000000000, (const int64_t[]){ 6, 7, 7 }, 3, 1);
+		expect_created(&m, "execname=\"a\"", "3.000");
+		expect_created(&m, "execname=\"\",other=\"true\"", "3.000");
+	}
+	metric_close(&m);
+}
+
 /* Which keys there are, is not known then. */
 static void a_reading_that_failed_makes_no_key_new(void **state)
 {
@@ -419,7 +502,7 @@ static void buckets_are_cumulative_and_the_same_in_each_series(void **state)
 	assert_int_equal(metric_open(&m, "p", &a, 10, &e), 0);
 	metric_begin(&m, &text_at_5);
 	for (size_t i = 0; i < COUNT(row); i++)
-		assert_int_equal(metric_add(&m, &text_at_5, "p", &row[i]), 0);
+		assert_int_equal(metric_add(&m, &text_at_5, "p", &row[i], 0), 0);
 	assert_int_equal(metric_end(&m, &text_at_5, "p"), 0);
 	for (size_t i = 0; i < COUNT(k); i++) {
 		static const int64_t n[][3] = { { 3, 3, 5 }, { 0, 1, 1 } };
@@ -456,12 +539,12 @@ static void a_histogram_of_negative_values_has_no_sum(void **state)
 	(void)state;
 	assert_int_equal(metric_open(&m, "p", &a, 10, &e), 0);
 	metric_begin(&m, &text_at_5);
-	assert_int_equal(metric_add(&m, &text_at_5, "p", &row), 0);
+	assert_int_equal(metric_add(&m, &text_at_5, "p", &row, 0), 0);
 	assert_int_equal(metric_end(&m, &text_at_5, "p"), 0);
 	assert_non_null(strstr(m.samples.p, "tally_h_count{program=\"p\"} 3\n"));
 	assert_null(strstr(m.samples.p, "_sum"));
 	metric_begin(&m, &open);
-	assert_int_equal(metric_add(&m, &open, "p", &row), 0);
+	assert_int_equal(metric_add(&m, &open, "p", &row, 0), 0);
 	assert_int_equal(metric_end(&m, &open, "p"), 0);
 	assert_non_null(strstr(m.samples.p, "tally_h_bucket{program=\"p\",le=\"+Inf\"} 3\n"));
 	assert_null(strstr(m.samples.p, "_sum"));
@@ -488,7 +571,7 @@ static void every_failed_allocation_is_survived(void **state)
 			metric_begin(&m, &text_at_5);
 		for (size_t i = 0; rc >= 0 && i < COUNT(k); i++)
 			rc = metric_add(&m, &text_at_5, "p",
-					&(struct tally_row){ .key = &k[i], .nkeys = 1, .sum = 1, .count = 1 });
+					&(struct tally_row){ .key = &k[i], .nkeys = 1, .sum = 1, .count = 1 }, 0);
 		if (rc >= 0)
 			rc = metric_end(&m, &text_at_5, "p");
 		bool failed = mem_failed();
@@ -605,6 +688,8 @@ int main(void)
 		cmocka_unit_test(nothing_was_created_later_than_now_also_when_the_clock_was_set_back),
 		cmocka_unit_test(a_reading_that_failed_makes_no_key_new),
 		cmocka_unit_test(a_key_that_was_gone_begins_anew),
+		cmocka_unit_test(a_key_of_a_later_epoch_begins_anew),
+		cmocka_unit_test(the_other_keys_begin_anew_when_all_of_them_are_of_a_later_epoch),
 		cmocka_unit_test(a_day_of_keys_that_come_and_go_costs_what_an_hour_does),
 		cmocka_unit_test(buckets_are_cumulative_and_the_same_in_each_series),
 		cmocka_unit_test(a_histogram_of_negative_values_has_no_sum),

@@ -312,11 +312,11 @@ static bool program_wants(void *arg, uint32_t number)
 	return number < c->p->nmetrics && c->p->metric[number].name;
 }
 
-static int program_take_row(void *arg, const struct tally_row *row)
+static int program_take_row(void *arg, const struct tally_row *row, uint64_t epoch)
 {
 	const struct program_reading *c = arg;
 
-	return metric_add(&c->p->metric[row->aggregation], c->r, c->p->name, row);
+	return metric_add(&c->p->metric[row->aggregation], c->r, c->p->name, row, epoch);
 }
 
 int program_read(struct program *p, const struct metric_reading *r)

@@ -65,6 +65,7 @@ struct metric {
 	} complete, whole;       /* the last one that went well, and the last such in which each key had a series */
 	uint64_t other_since_ns; /* since when keys are too many; and what those had in the last reading */
 	int64_t other_value, other_count;
+	uint64_t other_epoch;
 	uint32_t first, end; /* the buckets that ever were not empty */
 	/* of the reading at hand */
 	struct buf samples, labels;  /* labels: of the row at hand */
@@ -85,7 +86,9 @@ void metric_close(struct metric *m);
 void metric_count_since(struct metric *m, uint64_t ns);
 /* A reading: begin, each row, end; then m->samples has the lines. */
 void metric_begin(struct metric *m, const struct metric_reading *r);
-int metric_add(struct metric *m, const struct metric_reading *r, const char *program, const struct tally_row *row);
+/* epoch: an_row.epoch of the row */
+int metric_add(struct metric *m, const struct metric_reading *r, const char *program, const struct tally_row *row,
+	       uint64_t epoch);
 int metric_add_figure(struct metric *m, const struct metric_reading *r, const char *platform,
 		      const struct watch_figure *f);
 int metric_end(struct metric *m, const struct metric_reading *r, const char *program);

@@ -100,7 +100,7 @@ static bool names_are_same(const struct an_value *a, const struct an_value *b, u
 static int new_row(struct view *w, const struct d_agg *def, struct row_key *k)
 {
 	k->row = w->agg.nrows++;
-	w->agg.row[k->row] = (struct an_row){ .key = k->v, .nkeys = def->nkeys };
+	w->agg.row[k->row] = (struct an_row){ .key = k->v, .nkeys = def->nkeys, .epoch = UINT64_MAX };
 	return (int)k->row;
 }
 
@@ -150,9 +150,9 @@ static int row_of_cell(struct tally_trace *t, struct view *w, const struct d_agg
 
 static void set_value(struct an_row *r, uint8_t fn, const uint64_t *v)
 {
-	bool has_n = fn == AGG_AVG || fn == AGG_STDDEV;
+	const bool has_n = fn == AGG_AVG || fn == AGG_STDDEV, extreme = fn == AGG_MIN || fn == AGG_MAX;
 
-	r->n = has_n ? (int64_t)v[0] : 0;
+	r->n = has_n ? (int64_t)v[0] : extreme ? (int64_t)v[1] : 0;
 	r->sum = (int64_t)v[has_n];
 	if (fn == AGG_STDDEV) {
 		r->sq_lo = v[2];
@@ -262,8 +262,13 @@ static int view_open(struct tally_trace *t, struct agg_state *s, enum names_fram
 	for (uint32_t i = 0; rc >= 0 && i < s->snap->n; i++) {
 		struct cell *c = &s->snap->cell[i];
 
-		if (!c->gone && (rc = row_of_cell(t, w, def, c)) >= 0)
+		if (!c->gone && (rc = row_of_cell(t, w, def, c)) >= 0) {
+			struct an_row *r = &w->agg.row[rc];
+			const uint64_t epoch = snapshot_epoch(s, c->key);
+
 			c->row = (uint32_t)rc;
+			r->epoch = epoch < r->epoch ? epoch : r->epoch;
+		}
 	}
 	names_end(t);
 	if (rc >= 0)
@@ -581,7 +586,7 @@ static int row_buckets(struct arena *a, const struct d_agg *def, const struct an
 struct row_walk {
 	const struct tally_trace *t;
 	bool (*wants)(void *arg, uint32_t number);
-	int (*row)(void *arg, const struct tally_row *r);
+	int (*row)(void *arg, const struct tally_row *r, uint64_t epoch);
 	void *arg;
 	struct arena arena; /* of the row at hand */
 };
@@ -604,7 +609,7 @@ static int walk_row(struct row_walk *c, uint32_t number, const struct an_agg *ag
 			rc = -TALLY_ENOMEM;
 	out.key = key;
 	if (rc >= 0)
-		rc = c->row(c->arg, &out);
+		rc = c->row(c->arg, &out, r->epoch);
 	arena_reset(&c->arena);
 	return rc;
 }
@@ -648,7 +653,7 @@ static bool walk_wants(void *arg, uint32_t number)
 }
 
 int aggs_walk(struct tally_trace *t, bool (*wants)(void *arg, uint32_t number),
-	      int (*row)(void *arg, const struct tally_row *r), void *arg)
+	      int (*row)(void *arg, const struct tally_row *r, uint64_t epoch), void *arg)
 {
 	struct row_walk c = { .t = t, .wants = wants, .row = row, .arg = arg };
 	const int rc = aggs_views(t, walk_wants, walk_view, &c);

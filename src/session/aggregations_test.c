@@ -1,15 +1,17 @@
 /* Tests of what tally.h says of aggregations: their keys and comments as they are written, bounds and sums of
- * histograms, drops. */
+ * histograms, drops; and of epochs, which only the service takes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include <tally/tally.h>
 
 #include "base/base.h"
+#include "session/session.h"
 
 static struct tally_trace *compiled(const char *text, uint32_t flags)
 {
@@ -168,6 +170,49 @@ static void sums_of_histograms_are_kept_when_they_are_asked_for(void **state)
 	}
 }
 
+struct epochs {
+	char text[64];
+};
+
+static int take_epoch(void *arg, const struct tally_row *r, uint64_t epoch)
+{
+	struct epochs *e = arg;
+	const size_t n = strlen(e->text);
+
+	snprintf(e->text + n, sizeof(e->text) - n, "%s%s%s %llu", n ? ", " : "", r->name,
+		 r->nkeys ? r->key[0].text : "", (unsigned long long)epoch);
+	return 0;
+}
+
+/* Rows that clear() or trunc() set back, and no others. A row of a histogram that trunc() left may get buckets later. */
+static void epochs_of_rows_tell_which_were_set_back(void **state)
+{
+	static const char text[] =
+		"tick-1s { i++; }"
+		"tick-1s /i == 1 || i == 3/ { @n[\"a\"] = sum(5); @n[\"b\"] = sum(1); @one = count(); }"
+		"tick-1s /i == 1 || i == 3/ { @q[\"a\"] = quantize(i * 100); @q[\"b\"] = quantize(1); }"
+		"tick-1s /i == 2/ { trunc(@n, 1); trunc(@q, 1); trunc(@one); }"
+		"tick-1s /i == 4/ { clear(@n); clear(@q); }"
+		"tick-1s /i == 5/ { trunc(@n, 9); }";
+	static const char *const epochs[] = {
+		"nb 0, na 0, one 0, qb 0, qa 0", "na 0, qa 0",
+		"nb 1, na 0, one 1, qb 1, qa 0", "na 2, nb 2, one 1, qa 2, qb 2",
+		"na 2, nb 2, one 1, qa 2, qb 2",
+	};
+	struct tally_trace *t = compiled(text, 0);
+
+	(void)state;
+	assert_int_equal(tally_trace_go(t), 0);
+	for (size_t i = 0; i < COUNT(epochs); i++) {
+		struct epochs e = { "" };
+
+		assert_int_equal(tally_trace_work(t, 0), 0);
+		assert_int_equal(session_walk_rows(t, NULL, take_epoch, &e), 0);
+		assert_string_equal(e.text, epochs[i]);
+	}
+	tally_trace_close(t);
+}
+
 static int take_text(void *arg, const char *text, size_t n)
 {
 	buf_put(arg, text, n);
@@ -248,6 +293,7 @@ int main(void)
 		cmocka_unit_test(a_comment_belongs_to_the_clause_that_follows_it_at_once),
 		cmocka_unit_test(histograms_tell_where_their_buckets_end),
 		cmocka_unit_test(sums_of_histograms_are_kept_when_they_are_asked_for),
+		cmocka_unit_test(epochs_of_rows_tell_which_were_set_back),
 		cmocka_unit_test(aggregations_are_printed_by_printa_alone_when_that_is_asked_for),
 		cmocka_unit_test(drops_are_told_also_where_there_are_none),
 		cmocka_unit_test(a_run_in_user_space_has_no_descriptor),

@@ -17,8 +17,8 @@ struct an_agg;
  * frame. `number` is that of tally_trace_aggregations(); what each gets lives until it returns. */
 int session_walk_aggregations(struct tally_trace *t, int (*each)(void *arg, uint32_t number, const struct an_agg *a),
 			      void *arg);
-/* As tally_trace_walk(), of those aggregations that are wanted: the others are not read. */
+/* As tally_trace_walk(), of those aggregations that are wanted: the others are not read. epoch: an_row.epoch. */
 int session_walk_rows(struct tally_trace *t, bool (*wants)(void *arg, uint32_t number),
-		      int (*row)(void *arg, const struct tally_row *r), void *arg);
+		      int (*row)(void *arg, const struct tally_row *r, uint64_t epoch), void *arg);
 
 #endif

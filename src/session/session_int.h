@@ -168,6 +168,8 @@ struct agg_state {
 	bool printed;          /* by a printa() */
 	struct map baseline;   /* key -> struct baseline *, NULL where it was dropped */
 	uint32_t nbaselines;   /* that are not NULL */
+	uint64_t epoch;        /* how many clears and truncs set a key back */
+	struct map kept;       /* key that the last trunc left -> its epoch + 1; another key is of `epoch` */
 	struct snapshot *snap; /* what the current record sees, or NULL */
 };
 int snapshot_take(struct tally_trace *t, struct agg_state *s); /* into s->snap, unless it is there */
@@ -175,6 +177,8 @@ void snapshot_drop(struct agg_state *s);
 int snapshot_clear(struct tally_trace *t, struct agg_state *s);
 /* Removes the cells of the rows that are marked. */
 int snapshot_trunc(struct tally_trace *t, struct agg_state *s, const bool *rows);
+/* Of the clear or trunc since which the key counts what is shown; 0: it was never set back. */
+uint64_t snapshot_epoch(const struct agg_state *s, const void *key);
 void baseline_free(struct agg_state *s);
 /* Adds value b to a (enum agg_fn), negative: takes it away. min and max: the better of both. */
 void agg_add(uint8_t fn, uint64_t *a, const uint64_t *b, bool negative);
@@ -197,7 +201,7 @@ int aggs_each(struct tally_trace *t, int (*each)(void *arg, const struct tally_a
 int aggs_views(struct tally_trace *t, bool (*wants)(void *arg, uint32_t number),
 	       int (*each)(void *arg, uint32_t number, const struct an_agg *a), void *arg);
 int aggs_walk(struct tally_trace *t, bool (*wants)(void *arg, uint32_t number),
-	      int (*row)(void *arg, const struct tally_row *r), void *arg);
+	      int (*row)(void *arg, const struct tally_row *r, uint64_t epoch), void *arg);
 
 /* ---- the trace -------------------------------------------------------------------- */
 enum stage { ST_OPEN, ST_COMPILED, ST_RUNNING, ST_STOPPED };

@@ -18,6 +18,14 @@
  * it printed.  min() and max() can't be subtracted; they are reset in the map,
  * and what comes between snapshot and reset is forgotten.
  *
+ * Who reads a key again and again takes differences, and has to know whether the key was set back meanwhile; its value
+ * does not tell, since it may have passed its old one.  So each key has an *epoch*: the number of the clear or trunc since
+ * which it counts.  A later epoch than in the last reading is a new beginning.  A key that trunc removes may be added
+ * again at any time, and to note the epoch of each removed key would take memory without bound.  Therefore the
+ * aggregation has one epoch, which a trunc raises, and the keys that the last trunc left are the exceptions: there are no
+ * more of those than keys.  Epochs belong to a snapshot as values do: only the session's thread clears, when it
+ * takes a record, and it takes none while it makes a view of a snapshot.
+ *
  * A key may be in two maps (cg_agg.c): what is shown is the sum of both, and taking it out takes it out of both.
  *
  * Reading costs: where the kernel has no iterator over maps, a firing on the reading CPU is skipped while the kernel
@@ -126,6 +134,7 @@ void baseline_free(struct agg_state *s)
 	while (map_next(&s->baseline, &i, &key, &len, &val))
 		mem_free(val);
 	map_free(&s->baseline);
+	map_free(&s->kept);
 	s->nbaselines = 0;
 }
 
@@ -152,6 +161,44 @@ static void baseline_compact(struct agg_state *s)
 	}
 	map_free(&s->baseline);
 	s->baseline = fresh;
+}
+
+/* ---- epochs ----------------------------------------------------------------------- */
+
+uint64_t snapshot_epoch(const struct agg_state *s, const void *key)
+{
+	const void *kept = s->kept.n ? map_get(&s->kept, key, s->map->key_size) : NULL;
+
+	return kept ? (uintptr_t)kept - 1 : s->epoch;
+}
+
+/* All keys but those in `kept` were set back. */
+static void epoch_begin(struct agg_state *s, const struct map *kept)
+{
+	map_free(&s->kept);
+	s->kept = *kept;
+	s->epoch++;
+}
+
+/* Notes the epochs of the rows that are not marked; *any: there are others. */
+static int epoch_keep(const struct agg_state *s, const bool *rows, struct map *kept, bool *any)
+{
+	for (uint32_t i = 0; i < s->snap->n; i++) {
+		const struct cell *c = &s->snap->cell[i];
+		void **slot;
+
+		if (c->gone)
+			continue;
+		if (rows[c->row]) {
+			*any = true;
+			continue;
+		}
+		slot = map_at(kept, c->key, s->map->key_size);
+		if (!slot)
+			return -TALLY_ENOMEM;
+		*slot = (void *)(uintptr_t)(snapshot_epoch(s, c->key) + 1);
+	}
+	return 0;
 }
 
 /* ---- reading ---------------------------------------------------------------------- */
@@ -320,6 +367,8 @@ int snapshot_clear(struct tally_trace *t, struct agg_state *s)
 			rc = baseline_set(s, c->key, c->raw, true, false);
 		memset(c->shown, 0, sizeof(c->shown));
 	}
+	if (rc >= 0)
+		epoch_begin(s, &(struct map){ 0 });
 	return rc;
 }
 
@@ -363,9 +412,11 @@ static int hide_cell(struct tally_trace *t, struct agg_state *s, struct cell *c)
 
 int snapshot_trunc(struct tally_trace *t, struct agg_state *s, const bool *rows)
 {
-	int rc = 0;
+	struct map kept = { 0 };
+	bool any = false;
+	int rc = epoch_keep(s, rows, &kept, &any);
 
-	for (uint32_t i = 0; rc >= 0 && i < s->snap->n; i++) {
+	for (uint32_t i = 0; any && rc >= 0 && i < s->snap->n; i++) {
 		struct cell *c = &s->snap->cell[i];
 
 		if (c->gone || !rows[c->row])
@@ -380,5 +431,9 @@ int snapshot_trunc(struct tally_trace *t, struct agg_state *s, const bool *rows)
 		c->gone = true;
 	}
 	baseline_compact(s);
+	if (any && rc >= 0)
+		epoch_begin(s, &kept);
+	else
+		map_free(&kept);
 	return rc;
 }

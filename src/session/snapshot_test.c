@@ -256,6 +256,69 @@ static void cleared_keys_stay_and_truncated_keys_go(void **state)
 	baseline_free(&x.s);
 }
 
+/* Takes out the keys below `end`, as of now. */
+static int trunc_below(struct fixture *x, uint64_t end)
+{
+	static const bool first[] = { true, false };
+	int rc;
+
+	snapshot_drop(&x->s);
+	rc = snapshot_take(&x->t, &x->s);
+	for (uint32_t i = 0; rc >= 0 && i < x->s.snap->n; i++)
+		x->s.snap->cell[i].row = *(const uint64_t *)x->s.snap->cell[i].key >= end;
+	return rc < 0 ? rc : snapshot_trunc(&x->t, &x->s, first);
+}
+
+#define EPOCHS(x, a, b, c) epochs_are(x, __LINE__, (const uint64_t[]){ a, b, c })
+static void epochs_are(const struct fixture *x, int line, const uint64_t *want)
+{
+	for (uint64_t k = 0; k < 3; k++)
+		if (snapshot_epoch(&x->s, &k) != want[k])
+			fail_msg("line %d: key %llu is of epoch %llu", line, (unsigned long long)k,
+				 (unsigned long long)snapshot_epoch(&x->s, &k));
+}
+
+/* Of keys that can be taken out of the map, and of those that stay there. */
+static void a_key_that_was_set_back_is_of_a_later_epoch(void **state)
+{
+	static const uint8_t type[] = { IMG_PERCPU_HASH, IMG_PERCPU_ARRAY };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(type); i++) {
+		struct fixture x;
+
+		set_up(&x, AGG_COUNT, 1, type[i]);
+		x.fake.still = true;
+		for (uint64_t k = 0; k < 3; k++)
+			fire(&x.fake, k);
+		EPOCHS(&x, 0, 0, 0);
+		assert_int_equal(trunc_below(&x, 0), 0); /* nothing goes */
+		EPOCHS(&x, 0, 0, 0);
+		assert_int_equal(trunc_below(&x, 1), 0);
+		EPOCHS(&x, 1, 0, 0);
+		fire(&x.fake, 0);
+		assert_int_equal(trunc_below(&x, 0), 0);
+		EPOCHS(&x, 1, 0, 0);
+		assert_int_equal(trunc_below(&x, 2), 0);
+		EPOCHS(&x, 2, 2, 0);
+		fire(&x.fake, 1);
+		fire(&x.fake, 1);
+		EPOCHS(&x, 2, 2, 0);
+		assert_int_equal(trunc_below(&x, 1), 0); /* key 0 is not there */
+		EPOCHS(&x, 2, 2, 0);
+		assert_int_equal(snapshot_clear(&x.t, &x.s), 0);
+		EPOCHS(&x, 3, 3, 3);
+		assert_int_equal(trunc_below(&x, 2), 0);
+		EPOCHS(&x, 4, 4, 3);
+		assert_true(x.s.kept.n <= 1);
+		assert_int_equal(trunc_below(&x, KEYS), 0);
+		EPOCHS(&x, 5, 5, 5);
+		assert_int_equal(x.s.kept.n, 0);
+		snapshot_drop(&x.s);
+		baseline_free(&x.s);
+	}
+}
+
 /* Of keys that can be taken out of the map, and of those that stay there. */
 static void a_truncated_key_is_not_brought_back_by_clear(void **state)
 {
@@ -378,6 +441,15 @@ static int take_and_trunc(struct fixture *x)
 	return rc < 0 ? rc : snapshot_trunc(&x->t, &x->s, all);
 }
 
+static int trunc_and_keep(struct fixture *x)
+{
+	const uint64_t before = x->s.epoch;
+	const int rc = trunc_below(x, 2);
+
+	assert_true(x->s.epoch == before + (rc >= 0));
+	return rc;
+}
+
 /* Clears key 1, which then is no longer in the map. */
 static void clear_and_lose_key(struct fixture *x)
 {
@@ -426,6 +498,7 @@ static void a_clear_that_finds_no_memory_says_so(void **state)
 	(void)state;
 	step_without_memory(IMG_PERCPU_HASH, fire_another, take_and_clear);
 	step_without_memory(IMG_PERCPU_ARRAY, fire_another, take_and_trunc); /* keys can't be taken out */
+	step_without_memory(IMG_PERCPU_HASH, fire_another, trunc_and_keep);
 }
 
 /* A key that was cleared and is no longer in the map is shown, or there is no answer. */
@@ -593,6 +666,7 @@ int main(void)
 		cmocka_unit_test(truncated_sums_add_up_to_the_total),
 		cmocka_unit_test(cleared_keys_stay_and_truncated_keys_go),
 		cmocka_unit_test(a_truncated_key_is_not_brought_back_by_clear),
+		cmocka_unit_test(a_key_that_was_set_back_is_of_a_later_epoch),
 		cmocka_unit_test(extremes_merge_what_was_set),
 		cmocka_unit_test(a_cleared_minimum_starts_again),
 		cmocka_unit_test(forgotten_keys_take_no_memory),

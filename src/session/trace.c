@@ -455,15 +455,29 @@ int tally_trace_status(const struct tally_trace *t)
 	return t->exited ? t->status : t->o.flags & TALLY_TRACE_COMPAT ? 0 : t->child_status;
 }
 
+struct trace_walk {
+	int (*row)(void *arg, const struct tally_row *r);
+	void *arg;
+};
+
+static int trace_walk_row(void *arg, const struct tally_row *r, uint64_t epoch)
+{
+	const struct trace_walk *w = arg;
+
+	(void)epoch;
+	return w->row(w->arg, r);
+}
+
 int tally_trace_walk(struct tally_trace *t, int (*row)(void *arg, const struct tally_row *r), void *arg)
 {
+	struct trace_walk w = { row, arg };
 	int rc = trace_enter(t, ST_RUNNING, ST_STOPPED);
 
-	return rc < 0 ? rc : aggs_walk(t, NULL, row, arg);
+	return rc < 0 ? rc : aggs_walk(t, NULL, trace_walk_row, &w);
 }
 
 int session_walk_rows(struct tally_trace *t, bool (*wants)(void *arg, uint32_t number),
-		      int (*row)(void *arg, const struct tally_row *r), void *arg)
+		      int (*row)(void *arg, const struct tally_row *r, uint64_t epoch), void *arg)
 {
 	int rc = trace_enter(t, ST_RUNNING, ST_STOPPED);
 
