@@ -262,6 +262,7 @@ void an_flame_add(struct an_flame *f, const struct an_agg *a)
 	f->failed |= !f->seen;
 	for (uint32_t i = 0; t && i < a->nrows && !f->failed; i++) {
 		const int64_t width = flame_row_width(a, &a->row[i]);
+		struct an_node *node;
 		uint32_t end;
 
 		/* counts are unsigned: one above 2^63 is bounded, not negative */
@@ -272,8 +273,11 @@ void an_flame_add(struct an_flame *f, const struct an_agg *a)
 		end = width ? flame_row_end(f, t->root, &a->row[i]) : 0;
 		if (!end)
 			continue;
-		t->stacks += !f->node[end].self;
-		f->node[end].self = flame_add_bounded(f->node[end].self, width < 0 ? INT64_MAX : width);
+		node = &f->node[end];
+		if (!node->self || a->row[i].epoch < node->epoch)
+			node->epoch = a->row[i].epoch;
+		t->stacks += !node->self;
+		node->self = flame_add_bounded(node->self, width < 0 ? INT64_MAX : width);
 	}
 	if (t)
 		t->has_stacks |= an_flame_has_stacks(a);
@@ -313,12 +317,12 @@ void an_flame_subtract(struct an_flame *f, const struct an_flame *past)
 
 	f->failed |= !same || past->failed;
 	for (uint32_t i = 1; !f->failed && f->nslots && i < past->nnodes; i++) {
-		int64_t *self;
+		struct an_node *node;
 
 		same[i] = flame_node_same(f, past, i, same);
-		self = &f->node[same[i]].self;
-		if (same[i] && *self >= past->node[i].self)
-			*self -= past->node[i].self;
+		node = &f->node[same[i]];
+		if (same[i] && node->epoch <= past->node[i].epoch && node->self >= past->node[i].self)
+			node->self -= past->node[i].self;
 	}
 	mem_free(same);
 }

@@ -11,7 +11,7 @@
  * stddev() of a caller are not the sum of its callees', so they are refused, and who shows them shows a table. A row of
  * a negative sum has no width: it is left out and counted. A value of 0 adds nothing.
  *
- * Memory: 32 bytes for each node, and each name once. Out of memory: `failed`, and rows are missing.
+ * Memory: 40 bytes for each node, and each name once. Out of memory: `failed`, and rows are missing.
  */
 #ifndef TALLY_ANSWER_FLAME_H
 #define TALLY_ANSWER_FLAME_H
@@ -29,6 +29,7 @@ struct an_flame_name {
 struct an_node {
 	uint32_t name, parent, child, next; /* 0: there is none: node 0 is nobody's */
 	int64_t self;                       /* of rows that end here; sums stay within 64 bits */
+	uint64_t epoch;                     /* the earliest of those rows */
 };
 struct an_flame_tree {
 	const char *label;    /* "@reads", or "count()" of the aggregation that has no name */
@@ -58,8 +59,8 @@ bool an_flame_takes(const struct an_agg *a);
 bool an_flame_has_stacks(const struct an_agg *a);
 /* An aggregation that an_flame_takes(); one whose label is there already is added to it. */
 void an_flame_add(struct an_flame *f, const struct an_agg *a);
-/* Takes off what `past` had of the same paths: what was counted since. A path that has less than it had was cleared,
- * and began anew: all of it stays. */
+/* Takes off what `past` had of the same paths: what was counted since. A path of a later epoch, or that has less than it
+ * had, was cleared, and began anew: all of it stays. */
 void an_flame_subtract(struct an_flame *f, const struct an_flame *past);
 /* Children by name: what is written is in the same order in each run. After the last an_flame_add(). */
 void an_flame_sort(struct an_flame *f);

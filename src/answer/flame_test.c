@@ -76,10 +76,16 @@ static void a_difference_has_what_was_counted_since(void **state)
 {
 	struct an_row before[] = { { KEYS(STR("sh"), STACK(SLOT_USTACK, user, user_func)), .sum = 3 },
 				   { KEYS(STR("gone")), .sum = 9 },
-				   { KEYS(STR("cleared")), .sum = 9 } },
+				   { KEYS(STR("cleared")), .sum = 9 },
+				   { KEYS(STR("passed")), .sum = 4, .epoch = 1 },
+				   { KEYS(STR("one of two")), .sum = 4, .epoch = 1 },
+				   { KEYS(STR("one of two")), .sum = 4, .epoch = 2 } },
 		      after[] = { { KEYS(STR("new")), .sum = 1 },
 				  { KEYS(STR("sh"), STACK(SLOT_USTACK, user, user_func)), .sum = 10 },
-				  { KEYS(STR("cleared")), .sum = 2 } };
+				  { KEYS(STR("cleared")), .sum = 2 },
+				  { KEYS(STR("passed")), .sum = 5, .epoch = 2 },
+				  { KEYS(STR("one of two")), .sum = 7, .epoch = 2 },
+				  { KEYS(STR("one of two")), .sum = 4, .epoch = 1 } };
 	const struct an_agg first = { .name = "n", .fn = AGG_COUNT, .row = before, .nrows = COUNT(before) },
 			    second[] = { { .name = "m", .fn = AGG_COUNT, .row = after, .nrows = 1 },
 					 { .name = "n", .fn = AGG_COUNT, .row = after, .nrows = COUNT(after) } };
@@ -93,7 +99,7 @@ static void a_difference_has_what_was_counted_since(void **state)
 	an_flame_subtract(&f, &past);
 	an_flame_sort(&f);
 	an_folded_put(&b, &f);
-	assert_text(&b, "@m;new 1\n@n;cleared 2\n@n;new 1\n@n;sh;a`main;a`leaf 7\n");
+	assert_text(&b, "@m;new 1\n@n;cleared 2\n@n;new 1\n@n;one of two 3\n@n;passed 5\n@n;sh;a`main;a`leaf 7\n");
 	an_flame_free(&past);
 	an_flame_free(&f);
 	/* nothing at all on either side */

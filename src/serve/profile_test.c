@@ -159,6 +159,30 @@ static void with_a_time_the_answer_has_what_was_counted_in_it(void **state)
 	close(later);
 }
 
+/* It is what it was in the first reading: a difference of nothing. */
+static void what_was_cleared_meanwhile_is_what_was_counted_since(void **state)
+{
+	struct http_tested *t = *state;
+	struct program *p = traced_open(t->s, "/x/one.d",
+					"tick-1s { i++; @calls[\"cleared\", stack()] = count(); "
+					"@kept[\"left\", stack()] = sum(i); @kept[\"gone\", stack()] = sum(1); }"
+					"tick-1s /i == 2/ { clear(@calls); trunc(@kept, 1); }");
+	int calls, kept;
+
+	traced_tick(p);
+	calls = client_ask(t, "/folded?aggregation=calls&seconds=2");
+	kept = client_ask(t, "/folded?aggregation=kept&seconds=2");
+	traced_tick(p);
+	traced_tick(p);
+	t->now_ns += 2 * SECOND;
+	assert_int_equal(profiles_work(t->s->profiles, t->now_ns), -1);
+	service_work(t);
+	assert_string_equal(client_heard(calls), "200 cleared 1\n");
+	assert_string_equal(client_heard(kept), "200 gone 1\nleft 5\n");
+	close(calls);
+	close(kept);
+}
+
 /* The loop waits for what is due, and does not sleep over a connection that was resumed. */
 static void who_waited_for_his_time_is_answered_at_once_and_told_how_long_it_was(void **state)
 {
@@ -306,6 +330,7 @@ int main(void)
 		WITH_SERVICE(who_asks_for_what_is_not_there_is_told_what_is),
 		WITH_SERVICE(a_time_is_a_number_of_seconds_up_to_an_hour),
 		WITH_SERVICE(with_a_time_the_answer_has_what_was_counted_in_it),
+		WITH_SERVICE(what_was_cleared_meanwhile_is_what_was_counted_since),
 		WITH_SERVICE(who_waited_for_his_time_is_answered_at_once_and_told_how_long_it_was),
 		WITH_SERVICE(a_profile_of_pprof_takes_half_a_minute_unless_said),
 		WITH_SERVICE(a_program_that_ended_or_was_replaced_meanwhile_has_no_profile),
