@@ -423,7 +423,9 @@ int aggs_trunc(struct tally_trace *t, uint32_t agg, bool all, int64_t n)
 		end -= (uint32_t)keep;
 	else
 		first = (uint32_t)keep;
-	drop = arena_alloc(&w.arena, w.agg.nrows + 1);
+	drop = arena_alloc(&w.arena, s->snap->n + 1); /* a view may lack rows of its snapshot: cut_rows() */
+	if (drop && all)
+		memset(drop, true, s->snap->n);
 	for (uint32_t i = first; drop && i < end; i++) {
 		const char *v = (const char *)w.agg.row[i].key;
 

@@ -213,6 +213,22 @@ static void epochs_of_rows_tell_which_were_set_back(void **state)
 	tally_trace_close(t);
 }
 
+/* A view has so many of them as fit into 256 MB: 516, each of which has its value in the last of 65,002 buckets. */
+static void trunc_removes_also_histograms_that_do_not_fit_into_a_view(void **state)
+{
+	static const char text[] = "#pragma D option aggsize=4m\n"
+				   "tick-1s { i++; @[i] = lquantize(65000, 0, 65000, 1); }"
+				   "tick-1s /i == 530/ { trunc(@); exit(0); }";
+	struct tally_trace *t = compiled(text, 0);
+	struct sums s = { 0 };
+
+	(void)state;
+	run_to_end(t);
+	assert_int_equal(tally_trace_walk(t, take_sums, &s), 0);
+	assert_int_equal(s.buckets[0], 0);
+	tally_trace_close(t);
+}
+
 static int take_text(void *arg, const char *text, size_t n)
 {
 	buf_put(arg, text, n);
@@ -294,6 +310,7 @@ int main(void)
 		cmocka_unit_test(histograms_tell_where_their_buckets_end),
 		cmocka_unit_test(sums_of_histograms_are_kept_when_they_are_asked_for),
 		cmocka_unit_test(epochs_of_rows_tell_which_were_set_back),
+		cmocka_unit_test(trunc_removes_also_histograms_that_do_not_fit_into_a_view),
 		cmocka_unit_test(aggregations_are_printed_by_printa_alone_when_that_is_asked_for),
 		cmocka_unit_test(drops_are_told_also_where_there_are_none),
 		cmocka_unit_test(a_run_in_user_space_has_no_descriptor),
