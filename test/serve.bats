@@ -508,6 +508,29 @@ serve_tls() { # ARGUMENTS...
   run ! curl -sf --tls-max 1.1 --cacert one.crt -u alice:secret "$at/metrics"
 }
 
+# Wrong passwords from 127.0.0.2, until no more are checked: twice, with its next turn in between.
+flood() {
+  for code in 503 401 503; do
+    until [ "$(curl -s --interface 127.0.0.2 -u alice:wrong -o /dev/null -w '%{http_code}' "$at/metrics")" = $code ]; do :; done
+  done
+}
+
+@test "who tries passwords from one address keeps no other from a first log-in, nor from the next one after SIGHUP" {
+  needs_http
+  known_program
+  for user in alice bob; do echo "  $user: \$2b\$05\$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a"; done >users
+  (echo basic_auth_users: && cat users) >web.yml
+  serve --web.config.file web.yml -s known.d
+  answer() { curl -s -u "$1:secret" -o /dev/null -w '%{http_code}' "$at/metrics"; }
+  flood
+  [ "$(answer alice)" = 200 ]
+  kill -HUP "$server"
+  until_log 'reloaded: 1 program, 0 failed'
+  flood
+  [ "$(answer alice)" = 200 ]
+  [ "$(answer bob)" = 200 ]
+}
+
 @test "other addresses than the loopback network's are refused without TLS and users" {
   needs_openssl
   known_program

@@ -336,13 +336,17 @@ static bool http_login(struct http_request *q, enum MHD_Result *ret)
 					   [WEB_BUSY] = MHD_HTTP_SERVICE_UNAVAILABLE,
 					   [WEB_NO_LIBRARY] = MHD_HTTP_INTERNAL_SERVER_ERROR };
 	struct http *h = q->http;
+	const union MHD_ConnectionInfo *info;
+	struct login_client client;
 	char *password = NULL, *name;
 	enum web_login got;
 
 	if (!h->web.nusers)
 		return true;
 	name = h->lib.basic_auth_get_username_password(q->connection, &password);
-	got = web_login(&h->web, name, password, http_now(h));
+	info = h->lib.get_connection_info(q->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	client = (struct login_client){ .name = name, .address = login_address(info ? info->client_addr : NULL) };
+	got = web_login(&h->web, &h->login, &client, password, http_now(h));
 	if (password)
 		explicit_bzero(password, strlen(password));
 	if (name)
@@ -542,6 +546,8 @@ int http_reload(struct http *h, struct err *e)
 		h->web = was;
 		was = now;
 		(void)http_start(h, &ignored);
+	} else {
+		web_take_rights(&h->web, &was);
 	}
 	web_close(&was);
 	return rc;

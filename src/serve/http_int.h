@@ -42,7 +42,8 @@ struct http {
 	struct MHD_Daemon *daemon;
 	struct tally_serve *serve;
 	struct web web;
-	int listener; /* the daemon has a copy, so that it can be started again */
+	struct login login; /* stays when TLS and users change */
+	int listener;       /* the daemon has a copy, so that it can be started again */
 	uint16_t port;
 	struct http_connection connection[HTTP_CONNECTIONS];
 	uint32_t nconnections;

@@ -7,6 +7,7 @@
  *	metric.c   an aggregation as a metric: its name, type, labels, and its samples as text
  *	format.c   which text a client takes, and how numbers and strings are written in it
  *	web.c      TLS and users, of a file; web_int.h
+ *	login.c    whose password is checked, when many come; login_int.h
  *	service.c  what a service manager is told, and which rights are kept
  *	history.c  what aggregations were over time
  *	live.c     the page and its events

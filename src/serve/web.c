@@ -12,7 +12,7 @@
  *
  * crypt(3) checks a password, in libcrypt, which is loaded when a user logs in first. A bcrypt hash costs a twentieth
  * of a second and more, and Prometheus logs in at each scrape. So the password that was right last is kept beside the
- * user, and other checks are few a second: strangers cannot keep the service from its work.
+ * user, until his hash is another one, and other checks are few a second, as login.c shares them out.
  */
 #include <string.h>
 
@@ -24,7 +24,6 @@ LIBRARY_NOTE("users", "tally serve --web.config.file", "suggested", SONAME);
 
 #define FILE_MOST (64u << 10)
 #define USERS_MOST 1000u
-#define CHECKS_A_SECOND 5u
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
@@ -62,13 +61,20 @@ static char *web_scalar(const char *p, size_t n)
 	return n && !strchr("#[]{}&*!|>%@`,", *p) ? web_copy(p, n) : NULL;
 }
 
+static struct web_user *web_find_user(const struct web *w, const char *name)
+{
+	for (uint32_t i = 0; i < w->nusers; i++)
+		if (!strcmp(w->user[i].name, name))
+			return &w->user[i];
+	return NULL;
+}
+
 static int web_take_user(struct web *w, const struct web_parser *p, char *name, char *hash, struct err *e)
 {
 	struct web_user *u;
 
-	for (uint32_t i = 0; i < w->nusers; i++)
-		if (!strcmp(w->user[i].name, name))
-			return web_refuse(p, e, "the user is there twice");
+	if (web_find_user(w, name))
+		return web_refuse(p, e, "the user is there twice");
 	if (hash[0] != '$')
 		return web_refuse(p, e, "no hash of a password (expected $2y$..., as htpasswd -nB makes it)");
 	if (w->nusers == USERS_MOST)
@@ -235,6 +241,19 @@ void web_close(struct web *w)
 
 /* ---- users ---------------------------------------------------------------------------------------- */
 
+void web_take_rights(struct web *w, struct web *was)
+{
+	for (uint32_t i = 0; i < was->nusers; i++) {
+		struct web_user *u = web_find_user(w, was->user[i].name);
+
+		if (!u || strcmp(u->hash, was->user[i].hash) != 0)
+			continue;
+		web_forget_secret(u->right);
+		u->right = was->user[i].right;
+		was->user[i].right = NULL;
+	}
+}
+
 struct web_crypt {
 	char *(*crypt)(const char *password, const char *hash);
 };
@@ -262,31 +281,30 @@ static enum web_login web_check(const char *password, const char *hash)
 	return made && web_is_same(made, hash) ? WEB_RIGHT : WEB_WRONG;
 }
 
-enum web_login web_login(struct web *w, const char *name, const char *password, uint64_t now_ns)
+enum web_login web_login(struct web *w, struct login *l, const struct login_client *c, const char *password,
+			 uint64_t now_ns)
 {
-	const uint64_t second = now_ns / 1000000000;
-	struct web_user *u = NULL;
+	struct web_user *u;
 	enum web_login got;
 
 	if (!w->nusers)
 		return WEB_RIGHT;
-	for (uint32_t i = 0; name && i < w->nusers; i++)
-		if (!strcmp(w->user[i].name, name))
-			u = &w->user[i];
-	if (!name || !password)
+	if (!c->name || !password)
 		return WEB_WRONG;
+	u = web_find_user(w, c->name);
 	if (u && u->right && web_is_same(u->right, password))
 		return WEB_RIGHT;
-	if (w->second != second)
-		w->checks = 0;
-	w->second = second;
-	if (w->checks++ >= CHECKS_A_SECOND)
+	if (!login_may_check(l, c, now_ns))
 		return WEB_BUSY;
 	/* a name that is none takes as long as one that is */
 	got = web_check(password, u ? u->hash : w->user[0].hash);
+	if (got == WEB_NO_LIBRARY)
+		return got;
 	if (got == WEB_RIGHT && u) {
 		web_forget_secret(u->right);
 		u->right = mem_strdup(password);
+		return WEB_RIGHT;
 	}
-	return u || got == WEB_NO_LIBRARY ? got : WEB_WRONG;
+	login_fail(l, c, now_ns);
+	return WEB_WRONG;
 }

@@ -3,6 +3,7 @@
 #define TALLY_SERVE_WEB_INT_H
 
 #include "base/base.h"
+#include "serve/login_int.h"
 
 struct web_user {
 	char *name, *hash;
@@ -12,8 +13,6 @@ struct web {
 	char *cert_file, *key_file, *cert, *key; /* cert and key are PEM; NULL: no TLS */
 	struct web_user *user;
 	uint32_t nusers, capusers;
-	uint64_t second; /* in which so many passwords were checked */
-	uint32_t checks;
 };
 enum web_section { WEB_NONE, WEB_TLS, WEB_USERS };
 struct web_parser {
@@ -25,8 +24,11 @@ struct web_parser {
 int web_open(struct web *w, const char *path, struct err *e);
 int web_parse(struct web *w, const char *text, size_t n, struct err *e); /* the text alone; web_close() in any case */
 void web_close(struct web *w);
+/* Users of w who have the same hash as in `was` need not have their passwords checked again. */
+void web_take_rights(struct web *w, struct web *was);
 /* Whether the user may have an answer; without users everybody may. NULL: the client named nobody. */
 enum web_login { WEB_RIGHT, WEB_WRONG, WEB_BUSY, WEB_NO_LIBRARY };
-enum web_login web_login(struct web *w, const char *name, const char *password, uint64_t now_ns);
+enum web_login web_login(struct web *w, struct login *l, const struct login_client *c, const char *password,
+			 uint64_t now_ns);
 
 #endif
