@@ -122,8 +122,8 @@ bool http_is_loopback_name(const char *host)
 	if (!n || n >= sizeof(name) || n > strlen(host) || (host[n] && host[n] != ':'))
 		return false;
 	memcpy(name, host, n);
-	if (!strcasecmp(name, "localhost") || !strcmp(name, "[::1]"))
-		return true;
+	if (!strcasecmp(name, "localhost") || !strcasecmp(name, "localhost.") || !strcmp(name, "[::1]"))
+		return true; /* the dot: no domain is put behind it (RFC 1034, 3.1) */
 	return inet_pton(AF_INET, name, &v4) == 1 && ntohl(v4.s_addr) >> 24 == 127;
 }
 

@@ -62,14 +62,18 @@ static bool client_is_answered(int fd)
 
 static void only_names_of_the_loopback_network_are_its_own(void **state)
 {
-	static const char *const own[] = { "localhost",   "LocalHost:7347",        "127.0.0.1",
-					   "127.0.0.1:1", "127.255.255.255:65535", "[::1]",
+	static const char *const own[] = { "localhost", "localhost.",  "LOCALHOST.:7347",       "LocalHost:7347",
+					   "127.0.0.1", "127.0.0.1:1", "127.255.255.255:65535", "[::1]",
 					   "[::1]:7347" };
 	static const char *const others[] = { "",
 					      ":",
 					      ":7347",
 					      "evil.example",
 					      "localhost.evil.example:7347",
+					      "localhost..",
+					      ".localhost",
+					      "127.0.0.1.",
+					      "[::1].",
 					      "128.0.0.1",
 					      "127.0.0.1.evil.example",
 					      "127.0.0.1evil",
