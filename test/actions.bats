@@ -24,7 +24,7 @@ leave 1" ]
 @test "destructive actions need -w" {
   run --separate-stderr "$TALLY" trace -qn 'BEGIN { chill(1); exit(0); }'
   [ "$status" -eq 1 ]
-  [[ "$stderr" == *"could not enable tracing: Destructive actions not allowed"*"-w allows them"* ]]
+  [[ "$stderr" == *"could not enable tracing: Destructive actions not allowed"*"'#pragma D option destructive' in it allows them, or -w of 'tally trace'"* ]]
   run --separate-stderr "$TALLY" trace -xerrtags -qn 'BEGIN { chill(1); exit(0); }'
   [ "$status" -eq 1 ]
   [[ "$stderr" == *"could not enable tracing: [D_DESTRUCTIVE] Destructive actions not allowed"* ]]

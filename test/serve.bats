@@ -158,6 +158,16 @@ P
   curl -sf "$at/status" | grep -q '"program":"broken","file":"broken.d","state":"failed","reason":"failed to compile script broken.d'
 }
 
+@test "a program with destructive actions says which option allows them, and with that it runs" {
+  needs_http
+  echo 'BEGIN { system("true"); @n = count(); }' >bare.d
+  (echo '#pragma D option destructive' && cat bare.d) >allowed.d
+  serve -s bare.d -s allowed.d
+  counts 'tally_up{program="bare"} 0'
+  counts 'tally_n_total{program="allowed"} 1'
+  curl -sf "$at/status" | grep -qF "'#pragma D option destructive' in it allows them"
+}
+
 @test "a program that calls exit() has ended, and keeps what it counted" {
   needs_http
   echo 'BEGIN { @n = count(); } tick-10ms { exit(3); }' >short.d

@@ -78,9 +78,9 @@ bool login_may_check(struct login *l, const struct login_client *c, uint64_t now
 	static const uint32_t most[] = { LOGIN_CHECKS, NAMES, SUSPECTS };
 	const uint64_t name = text_hash(c->name, strlen(c->name)), second = now_ns / SECOND_NS;
 	const struct login_failed *its = login_find(l->address, c->address, now_ns);
-	const enum login_kind kind = its                                ? LOGIN_ADDRESS_FAILED :
+	const enum login_kind kind = its                               ? LOGIN_ADDRESS_FAILED :
 				     login_find(l->name, name, now_ns) ? LOGIN_NAME_FAILED :
-									  LOGIN_UNKNOWN;
+									 LOGIN_UNKNOWN;
 
 	if (l->second != second)
 		memset(l->checks, 0, sizeof(l->checks));

@@ -458,7 +458,9 @@ static int check_destructive(struct tally_trace *t)
 	if (!t->prog->destructive || t->opt.v[OPT_destructive])
 		return 0;
 	if (!(t->o.flags & TALLY_TRACE_COMPAT))
-		err_set(&t->why, TALLY_EINVAL, "the program has actions that change the system: -w allows them");
+		err_set(&t->why, TALLY_EINVAL,
+			"the program has actions that change the system: '#pragma D option destructive' in it "
+			"allows them, or -w of 'tally trace'");
 	return trace_fail(t, TALLY_EINVAL, "could not enable tracing: %sDestructive actions not allowed",
 			  d_mark(t->opt.v[OPT_errtags], D_DESTRUCTIVE));
 }
