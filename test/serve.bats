@@ -202,6 +202,11 @@ P
   counts 'tally_up{program="other"} 1'
   run ! grep -q tally_third <<<"$(metrics)"
   curl -sf "$at/status" | grep -q '"program":"other",.*"state":"running","reason":"failed to compile'
+  curl -sf "$at/status" | grep -qF '"reload":{"reason":""}'
+  chmod go+w d
+  kill -HUP "$server"
+  until_log 'reload: d: its group or others may write it'
+  curl -sf "$at/status" | grep -qF '"reload":{"reason":"d: its group or others may write it'
 }
 
 @test "a program of -s whose file is gone counts on and says so, also when nohup had SIGHUP ignored" {
@@ -598,6 +603,13 @@ flood() {
   : >log
   kill -HUP "$server"
   until_log 'reload: failed to start TLS'
+  refused() { curl -sk -u alice:secret "$at/status" | grep -qF "\"reload\":{\"reason\":\"$1"; }
+  refused 'failed to start TLS: old.crt and old.key are no certificate with its key"'
+  certificate old -1 # a later refusal is shown, too, until a reload is taken
+  echo '  x_file: y' >>web.yml
+  kill -HUP "$server"
+  until_log 'reload: web.yml: line [0-9]+: no hash'
+  refused 'web.yml: line 7: no hash'
   certificate new 2
   web_config new
   : >log
@@ -605,6 +617,7 @@ flood() {
   until_log 'reloaded: 1 program, 0 failed'
   read_calls 3
   [ "$(reads new)" = 123 ]
+  refused '"'
 }
 
 # ---- a service manager --------------------------------------------------------------------------

@@ -557,7 +557,9 @@ int serve_status(struct tally_serve *s, struct buf *to)
 		buf_json_str(to, p->why.text, strlen(p->why.text));
 		buf_putc(to, '}');
 	}
-	buf_putc(to, ']');
+	buf_puts(to, "],\"reload\":{\"reason\":");
+	buf_json_str(to, s->refused.text, strlen(s->refused.text));
+	buf_putc(to, '}');
 	push_put_status(s->push, to);
 	archive_put_status(s->archive, to);
 	buf_puts(to, "}\n");
@@ -634,6 +636,7 @@ static void serve_tell_ready(struct tally_serve *s, int failed)
 
 static void serve_reload(struct tally_serve *s)
 {
+	struct err web = { 0 };
 	int failed;
 
 	serve_enter(s);
@@ -643,8 +646,15 @@ static void serve_reload(struct tally_serve *s)
 		live_resume(s->live);
 		profiles_resume(s->profiles);
 	}
-	if (serve_look(s) < 0 || http_reload(s->http, &s->err) < 0)
+	s->refused = (struct err){ 0 };
+	if (serve_look(s) < 0)
+		s->refused = s->err;
+	if (http_reload(s->http, &web) < 0)
+		s->refused = web;
+	if (s->err.code)
 		serve_note(s, "reload: %s", s->err.text);
+	if (web.code)
+		serve_note(s, "reload: %s", web.text);
 	failed = serve_load(s, true);
 	serve_tell_ready(s, failed);
 	serve_note(s, "reloaded: %s, %d failed", serve_count_all(s).text, failed);

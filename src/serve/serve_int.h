@@ -172,6 +172,7 @@ struct tally_serve {
 	bool dropped;                /* capabilities were given up */
 	bool unsettled;              /* there are metrics whose names were not held against the others' */
 	struct err err;
+	struct err refused; /* the directory or web.yml, by the last reload */
 };
 void serve_note(const struct tally_serve *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 struct program *serve_find_program(const struct tally_serve *s, const char *name); /* NULL: there is none */
