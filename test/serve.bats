@@ -571,6 +571,9 @@ flood() {
   printf 'basic_auth_users:\n  alice: secret\n' >web.yml
   run "$TALLY" serve -s known.d --web.config.file web.yml
   said 1 'tally: web.yml: line 2: no hash of a password (expected $2y$..., as htpasswd -nB makes it)'
+  printf 'basic_auth_users:\n  alice: $2b$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0\n' >web.yml # a letter is missing
+  run "$TALLY" serve --check -s known.d --web.config.file web.yml
+  said 1 "tally: web.yml: line 2: the hash of user 'alice' is malformed (expected \$2y\$, a cost from 04 to 31, \$ and 53 letters, as htpasswd -nB makes it)"
   web_config one
   cp one.crt one.key
   run "$TALLY" serve -s known.d --web.config.file web.yml

@@ -61,6 +61,39 @@ static char *web_scalar(const char *p, size_t n)
 	return n && !strchr("#[]{}&*!|>%@`,", *p) ? web_copy(p, n) : NULL;
 }
 
+/*
+ * Whether it is a hash as crypt(5) has them, by its form. What lacks a letter is refused here: crypt(3) would take it, and
+ * find each password wrong. crypt(3) itself is not asked, since it would take its time for each user.
+ */
+static bool web_is_hash(const char *hash)
+{
+	static const char digits[] = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+	static const struct {
+		const char *prefix;
+		size_t digest; /* how many letters stand behind the last '$' */
+		bool is_bcrypt;
+	} kinds[] = { { "$2a$", 53, true }, { "$2b$", 53, true },    { "$2x$", 53, true },  { "$2y$", 53, true },
+		      { "$y$", 43, false }, { "$gy$", 43, false },   { "$7$", 43, false },  { "$6$", 86, false },
+		      { "$5$", 43, false }, { "$sha1$", 28, false }, { "$md5", 22, false }, { "$1$", 22, false },
+		      { "$3$", 32, false } };
+	const char *digest = strrchr(hash, '$') + 1;
+
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		const size_t n = strlen(kinds[i].prefix);
+		const char *salt = hash + n;
+
+		if (strncmp(hash, kinds[i].prefix, n) != 0)
+			continue;
+		if (strlen(digest) != kinds[i].digest || strspn(digest, digits) != kinds[i].digest)
+			return false;
+		if (!kinds[i].is_bcrypt)
+			return digest > salt && !strpbrk(hash, " \t:;*!\\");
+		return digest == salt + 3 && strspn(salt, "0123456789") == 2 && strncmp(salt, "04", 2) >= 0 &&
+		       strncmp(salt, "31", 2) <= 0;
+	}
+	return false;
+}
+
 static struct web_user *web_find_user(const struct web *w, const char *name)
 {
 	for (uint32_t i = 0; i < w->nusers; i++)
@@ -77,6 +110,12 @@ static int web_take_user(struct web *w, const struct web_parser *p, char *name, 
 		return web_refuse(p, e, "the user is there twice");
 	if (hash[0] != '$')
 		return web_refuse(p, e, "no hash of a password (expected $2y$..., as htpasswd -nB makes it)");
+	if (!web_is_hash(hash))
+		return err_set(
+			e, TALLY_EINVAL,
+			"line %u: the hash of user '%s' is malformed (expected $2y$, a cost from 04 to 31, $ and 53 "
+			"letters, as htpasswd -nB makes it)",
+			p->line, name);
 	if (w->nusers == USERS_MOST)
 		return web_refuse(p, e, "too many users");
 	u = VEC_NEW(w->user, w->nusers, w->capusers);

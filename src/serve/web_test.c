@@ -12,6 +12,9 @@
 
 #define TLS "tls_server_config:\n"
 #define USERS "basic_auth_users:\n"
+#define MD5 "$1$x$aaaaaaaaaaaaaaaaaaaaaa"
+/* Of "secret", with the least cost that there is. */
+#define HASH "$2b$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW"
 
 static void scalars_are_what_yaml_makes_of_them(void **state)
 {
@@ -75,7 +78,7 @@ static void what_is_no_such_file_is_refused_with_its_line(void **state)
 		{ "tls_server_config: a\n", "line 1: a section's keys stand in lines of their own" },
 		{ "---\n  cert_file: a\n",
 		  "line 2: it belongs to no section (expected tls_server_config: or basic_auth_users:)" },
-		{ USERS "  a: $1$x$y\n  a: $1$x$z\n", "line 3: the user is there twice" },
+		{ USERS "  a: " MD5 "\n  a: " MD5 "\n", "line 3: the user is there twice" },
 		{ USERS "  a: secret", "line 2: no hash of a password (expected $2y$..., as htpasswd -nB makes it)" },
 	};
 
@@ -93,9 +96,8 @@ static void what_is_no_such_file_is_refused_with_its_line(void **state)
 
 static void sections_come_in_any_order_and_users_in_theirs(void **state)
 {
-	static const char text[] =
-		"---\n# all of it\n" USERS "  alice: '$2y$05$a'\n  \"bob b\": $2y$05$b # not long\n\n"
-		"tls_server_config: # both files\r\n  key_file: k\r\n  cert_file: c";
+	static const char text[] = "---\n# all of it\n" USERS "  alice: '" HASH "'\n  \"bob b\": " MD5 " # not long\n\n"
+				   "tls_server_config: # both files\r\n  key_file: k\r\n  cert_file: c";
 	struct web w = { 0 };
 	struct err e = { 0 };
 
@@ -105,9 +107,9 @@ static void sections_come_in_any_order_and_users_in_theirs(void **state)
 	assert_string_equal(w.key_file, "k");
 	assert_int_equal(w.nusers, 2);
 	assert_string_equal(w.user[0].name, "alice");
-	assert_string_equal(w.user[0].hash, "$2y$05$a");
+	assert_string_equal(w.user[0].hash, HASH);
 	assert_string_equal(w.user[1].name, "bob b");
-	assert_string_equal(w.user[1].hash, "$2y$05$b");
+	assert_string_equal(w.user[1].hash, MD5);
 	web_close(&w);
 	assert_int_equal(web_parse(&w, "", 0, &e), 0);
 	assert_null(w.cert_file);
@@ -115,8 +117,66 @@ static void sections_come_in_any_order_and_users_in_theirs(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
-/* alice's hash is of "secret", with the least cost that there is. */
-#define HASH "$2b$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW"
+/* crypt(3) takes a hash that lacks a letter, and finds each password wrong. */
+static void a_hash_that_no_password_has_is_refused(void **state)
+{
+#define OF22 "abcdefghijklmnopqrst./"
+#define OF43 OF22 "ABCDEFGHIJKLMNOPQRSTU"
+	static const char *const good[] = {
+		HASH,
+		"$2y$31$" OF22 OF22 "012345678",
+		MD5,
+		"$5$rounds=1000$salt$" OF43,
+		"$6$salt$" OF43 OF43,
+		"$y$j9T$salt$" OF43,
+		"$y$j9T$$" OF43,
+		"$gy$j9T$salt$" OF43,
+		"$7$CU..../....salt$" OF43,
+		"$sha1$40000$salt$" OF22 "ABCDEF",
+		"$md5,rounds=5000$salt$$" OF22,
+		"$3$$0123456789abcdef0123456789abcdef",
+	};
+	static const char *const bad[] = {
+		"$",
+		"$2y$",
+		"$2y$05$a",
+		"$2y$05" OF22 OF22 "012345678",
+		"$2y$05$" OF22 OF22 "01234567",
+		"$2y$05$" OF22 OF22 "0123456789",
+		"$2y$05$" OF22 OF22 "01234567=",
+		"$2y$03$" OF22 OF22 "012345678",
+		"$2y$32$" OF22 OF22 "012345678",
+		"$2y$5$" OF22 OF22 "012345678",
+		"$2y$1a$" OF22 OF22 "012345678",
+		"$2y$10$$" OF22 OF22 "012345678",
+		"$2z$10$" OF22 OF22 "012345678",
+		"$1$" OF22,
+		"$1$x$" OF22 "a",
+		"$1$a b$" OF22,
+		"$6$salt$" OF43,
+		"$9$salt$" OF43,
+	};
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(good) + COUNT(bad); i++) {
+		const bool is_good = i < COUNT(good);
+		const char *hash = is_good ? good[i] : bad[i - COUNT(good)];
+		struct web w = { 0 };
+		char text[256];
+
+		e = (struct err){ 0 };
+		snprintf(text, sizeof(text), USERS "  alice: '%s'\n", hash);
+		if (web_parse(&w, text, strlen(text), &e) != (is_good ? 0 : -TALLY_EINVAL))
+			fail_msg("%s: %s", hash, e.text);
+		if (!is_good)
+			assert_string_equal(e.text,
+					    "line 2: the hash of user 'alice' is malformed (expected $2y$, a cost "
+					    "from 04 to 31, $ and 53 letters, as htpasswd -nB makes it)");
+		web_close(&w);
+	}
+	assert_int_equal(mem_live(), 0);
+}
 
 /* A password that was right is not checked again after a reload, which may come in the middle of a flood; one of whom the
  * hash changed is. */
@@ -156,6 +216,7 @@ int main(void)
 		cmocka_unit_test(scalars_are_what_yaml_makes_of_them),
 		cmocka_unit_test(what_is_no_such_file_is_refused_with_its_line),
 		cmocka_unit_test(sections_come_in_any_order_and_users_in_theirs),
+		cmocka_unit_test(a_hash_that_no_password_has_is_refused),
 		cmocka_unit_test(a_password_that_was_right_is_right_after_a_reload_unless_its_hash_changed),
 	};
 
