@@ -578,6 +578,12 @@ flood() {
   cp one.crt one.key
   run "$TALLY" serve -s known.d --web.config.file web.yml
   said 1 "tally: failed to start TLS: one.crt and one.key are no certificate with its key"
+  run "$TALLY" serve --check -s known.d --web.config.file web.yml
+  said 1 "$output"
+  certificate one -1
+  run --separate-stderr "$TALLY" serve --check -s known.d --web.config.file web.yml
+  [ "$status" -eq 0 ]
+  [[ "$stderr" == "tally: one.crt: certificate expired at "*" UTC: clients refuse it" ]]
   certificate one 2
   web_config one
   chmod go+w one.key
@@ -599,6 +605,7 @@ flood() {
   web_config old
   kill -HUP "$server"
   until_log 'reloaded: 1 program, 0 failed'
+  until_log '^tally: old.crt: certificate expired at .* UTC: clients refuse it$'
   run curl -s --cacert old.crt -u alice:secret "$at/metrics"
   [ "$status" -eq 60 ]
   read_calls 20

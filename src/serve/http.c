@@ -512,16 +512,18 @@ int http_open(struct http **ret, struct tally_serve *s, const char *address, str
 		rc = err_set(e, TALLY_ENOTSUP, "HTTP requires libmicrohttpd, and %s cannot be loaded; %s", SONAME,
 			     LIBRARY_WHY("as root: apt-get install libmicrohttpd12"));
 	if (rc == 0 && s->o.web)
-		rc = web_open(&h->web, s->o.web, e);
+		rc = web_open(&h->web, s->o.web, http_now(h), e);
 	if (rc == 0)
 		rc = http_socket_open(h, address, e);
 	if (rc == 0)
 		rc = http_start(h, e);
-	if (rc < 0)
+	if (rc < 0) {
 		http_close(h);
-	else
-		*ret = h;
-	return rc;
+		return rc;
+	}
+	serve_warn(s, &h->web);
+	*ret = h;
+	return 0;
 }
 
 /* A certificate that is no good leaves the service with the one that it had. */
@@ -529,7 +531,7 @@ int http_reload(struct http *h, struct err *e)
 {
 	struct web now, was = h->web;
 	struct err ignored = { 0 };
-	int rc = h->serve->o.web ? web_open(&now, h->serve->o.web, e) : -TALLY_EEND;
+	int rc = h->serve->o.web ? web_open(&now, h->serve->o.web, http_now(h), e) : -TALLY_EEND;
 
 	if (rc < 0)
 		return rc == -TALLY_EEND ? 0 : rc;
@@ -548,6 +550,7 @@ int http_reload(struct http *h, struct err *e)
 		(void)http_start(h, &ignored);
 	} else {
 		web_take_rights(&h->web, &was);
+		serve_warn(h->serve, &h->web);
 	}
 	web_close(&was);
 	return rc;

@@ -38,6 +38,12 @@ void serve_note(const struct tally_serve *s, const char *fmt, ...)
 	va_end(ap);
 }
 
+void serve_warn(const struct tally_serve *s, const struct web *w)
+{
+	if (w->warning.code)
+		serve_note(s, "%s", w->warning.text);
+}
+
 const char *tally_serve_error(const struct tally_serve *s)
 {
 	return s->err.text;
@@ -579,7 +585,9 @@ int tally_serve_check(struct tally_serve *s, tally_write_fn *out, void *arg)
 
 	serve_enter(s);
 	if (s->o.web) {
-		rc = web_open(&web, s->o.web, &s->err);
+		rc = web_open(&web, s->o.web, s->o.clock(s->o.arg), &s->err);
+		if (rc >= 0)
+			serve_warn(s, &web);
 		if (rc >= 0 && s->o.listen)
 			rc = http_address(s->o.listen, !web.cert || !web.nusers, &s->err);
 		web_close(&web);

@@ -7,6 +7,7 @@
  *	metric.c   an aggregation as a metric: its name, type, labels, and its samples as text
  *	format.c   which text a client takes, and how numbers and strings are written in it
  *	web.c      TLS and users, of a file; web_int.h
+ *	certificate.c  whether clients will take the certificate; certificate_int.h
  *	login.c    whose password is checked, when many come; login_int.h
  *	service.c  what a service manager is told, and which rights are kept
  *	history.c  what aggregations were over time
@@ -175,6 +176,8 @@ struct tally_serve {
 	struct err refused; /* the directory or web.yml, by the last reload */
 };
 void serve_note(const struct tally_serve *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+struct web;
+void serve_warn(const struct tally_serve *s, const struct web *w);                 /* what was found when it was read */
 struct program *serve_find_program(const struct tally_serve *s, const char *name); /* NULL: there is none */
 int serve_metrics(struct tally_serve *s, enum format f, struct buf *to);
 int serve_status(struct tally_serve *s, struct buf *to);

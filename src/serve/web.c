@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "serve/certificate_int.h"
 #include "serve/web_int.h"
 
 #define SONAME "libcrypt.so.1"
@@ -235,7 +236,7 @@ static int web_read_pem(const char *config, const char *name, char **ret, struct
 	return rc < 0 ? rc : *ret ? 0 : err_oom(e);
 }
 
-int web_open(struct web *w, const char *path, struct err *e)
+int web_open(struct web *w, const char *path, uint64_t now_ns, struct err *e)
 {
 	struct err why = { 0 };
 	uint8_t *text = NULL;
@@ -250,6 +251,9 @@ int web_open(struct web *w, const char *path, struct err *e)
 		(void)err_set(e, (enum tally_err) - rc, "%s: %s", path, why.text);
 	if (rc == 0 && w->cert_file && (rc = web_read_pem(path, w->cert_file, &w->cert, e)) == 0)
 		rc = web_read_pem(path, w->key_file, &w->key, e);
+	if (rc == 0 && w->key)
+		rc = certificate_check(&(struct certificate){ w->cert_file, w->key_file, w->cert, w->key }, now_ns,
+				       &w->warning, e);
 	mem_free(text);
 	if (rc < 0)
 		web_close(w);

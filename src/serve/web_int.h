@@ -11,6 +11,7 @@ struct web_user {
 };
 struct web {
 	char *cert_file, *key_file, *cert, *key; /* cert and key are PEM; NULL: no TLS */
+	struct err warning;                      /* of the certificate */
 	struct web_user *user;
 	uint32_t nusers, capusers;
 };
@@ -20,8 +21,8 @@ struct web_parser {
 	enum web_section section;
 };
 /* Reads the file, and certificate and key that it names; all belong to root or to this process's user. -TALLY_EINVAL
- * with file and line. */
-int web_open(struct web *w, const char *path, struct err *e);
+ * with file and line, or the certificate has another key. */
+int web_open(struct web *w, const char *path, uint64_t now_ns, struct err *e);
 int web_parse(struct web *w, const char *text, size_t n, struct err *e); /* the text alone; web_close() in any case */
 void web_close(struct web *w);
 /* Users of w who have the same hash as in `was` need not have their passwords checked again. */
