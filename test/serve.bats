@@ -586,6 +586,15 @@ flood() {
   [[ "$stderr" == "tally: one.crt: certificate expired at "*" UTC: clients refuse it" ]]
   certificate one 2
   web_config one
+  chmod 644 one.key
+  run --separate-stderr "$TALLY" serve --check -s known.d --web.config.file ./web.yml
+  [ "$status" -eq 0 ]
+  [ "$stderr" = "tally: ./one.key: others may read the key; as its owner: chmod o-r ./one.key" ]
+  serve -s known.d --web.config.file web.yml
+  [ "$(grep -c 'one.key: others may read the key' log)" -eq 1 ]
+  chmod 640 one.key # a group of those who may is no stranger
+  run --separate-stderr "$TALLY" serve --check -s known.d --web.config.file web.yml
+  [ -z "$stderr" ]
   chmod go+w one.key
   run "$TALLY" serve -s known.d --web.config.file web.yml
   said 4 "tally: one.key: its group or others may write it; as its owner: chmod go-w one.key"

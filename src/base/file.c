@@ -203,6 +203,13 @@ int dir_check_owned(const char *path, struct err *e)
 	return file_check_owner(path, &st, e);
 }
 
+bool file_others_may_read(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_mode & S_IROTH;
+}
+
 int file_read_owned(const char *path, size_t most, uint8_t **ret, size_t *n, struct err *e)
 {
 	/* one open for the question and the bytes; O_NONBLOCK: it may be a FIFO */

@@ -34,6 +34,8 @@ int file_read_all(const char *path, size_t most, uint8_t **ret, size_t *n, struc
 /* The same of a regular file that only root and this process's user may write: it is a program that runs with our
  * rights. -TALLY_EPERM: others may, or it is theirs. */
 int file_read_owned(const char *path, size_t most, uint8_t **ret, size_t *n, struct err *e);
+/* Whether others than its owner and its group may read it; false: also if it is not there. */
+bool file_others_may_read(const char *path);
 /* Whether a directory is such: nobody else may put one of these files away, or another in its place. */
 int dir_check_owned(const char *path, struct err *e);
 

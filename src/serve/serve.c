@@ -42,6 +42,8 @@ void serve_warn(const struct tally_serve *s, const struct web *w)
 {
 	if (w->warning.code)
 		serve_note(s, "%s", w->warning.text);
+	if (w->key_warning.code)
+		serve_note(s, "%s", w->key_warning.text);
 }
 
 const char *tally_serve_error(const struct tally_serve *s)

@@ -218,22 +218,48 @@ int web_parse(struct web *w, const char *text, size_t n, struct err *e)
 
 /* ---- files -------------------------------------------------------------------------------------- */
 
-static int web_read_pem(const char *config, const char *name, char **ret, struct err *e)
+/* Relative to the file that names it. From mem_alloc. */
+static char *web_path(const char *config, const char *name)
 {
 	const char *slash = name[0] == '/' ? NULL : strrchr(config, '/');
 	struct buf path = { 0 };
-	uint8_t *text = NULL;
-	size_t n = 0;
-	int rc;
+	char *copy;
 
 	if (slash)
 		buf_put(&path, config, (size_t)(slash + 1 - config));
 	buf_puts(&path, name);
-	rc = path.failed ? err_oom(e) : file_read_owned(path.p, FILE_MOST, &text, &n, e);
+	copy = path.failed ? NULL : mem_strdup(path.p);
 	buf_free(&path);
+	return copy;
+}
+
+static int web_read_pem(const char *path, char **ret, struct err *e)
+{
+	uint8_t *text = NULL;
+	size_t n = 0;
+	int rc = path ? file_read_owned(path, FILE_MOST, &text, &n, e) : err_oom(e);
+
 	*ret = rc < 0 ? NULL : web_copy(text ? (char *)text : "", n);
 	mem_free(text);
 	return rc < 0 ? rc : *ret ? 0 : err_oom(e);
+}
+
+static int web_read_tls(struct web *w, const char *config, uint64_t now_ns, struct err *e)
+{
+	char *cert_path = web_path(config, w->cert_file), *key_path = web_path(config, w->key_file);
+	int rc = web_read_pem(cert_path, &w->cert, e);
+
+	if (rc == 0)
+		rc = web_read_pem(key_path, &w->key, e);
+	if (rc == 0)
+		rc = certificate_check(&(struct certificate){ w->cert_file, w->key_file, w->cert, w->key }, now_ns,
+				       &w->warning, e);
+	if (rc == 0 && file_others_may_read(key_path))
+		(void)err_set(&w->key_warning, TALLY_EPERM, "%s: others may read the key; as its owner: chmod o-r %s",
+			      key_path, key_path);
+	mem_free(cert_path);
+	mem_free(key_path);
+	return rc;
 }
 
 int web_open(struct web *w, const char *path, uint64_t now_ns, struct err *e)
@@ -249,11 +275,8 @@ int web_open(struct web *w, const char *path, uint64_t now_ns, struct err *e)
 	rc = web_parse(w, text ? (char *)text : "", n, &why);
 	if (rc < 0)
 		(void)err_set(e, (enum tally_err) - rc, "%s: %s", path, why.text);
-	if (rc == 0 && w->cert_file && (rc = web_read_pem(path, w->cert_file, &w->cert, e)) == 0)
-		rc = web_read_pem(path, w->key_file, &w->key, e);
-	if (rc == 0 && w->key)
-		rc = certificate_check(&(struct certificate){ w->cert_file, w->key_file, w->cert, w->key }, now_ns,
-				       &w->warning, e);
+	if (rc == 0 && w->cert_file)
+		rc = web_read_tls(w, path, now_ns, e);
 	mem_free(text);
 	if (rc < 0)
 		web_close(w);

@@ -11,7 +11,7 @@ struct web_user {
 };
 struct web {
 	char *cert_file, *key_file, *cert, *key; /* cert and key are PEM; NULL: no TLS */
-	struct err warning;                      /* of the certificate */
+	struct err warning, key_warning;         /* of the certificate and of who may read its key */
 	struct web_user *user;
 	uint32_t nusers, capusers;
 };
