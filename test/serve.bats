@@ -168,6 +168,24 @@ P
   curl -sf "$at/status" | grep -qF "'#pragma D option destructive' in it allows them"
 }
 
+@test "what is lost for ever is logged at once, and not each second" {
+  needs_http
+  cat >full.d <<'D'
+#pragma D option aggsize=4k
+profile-97 { @n[timestamp] = count(); }
+tick-1s { printf("turn"); }
+D
+  serve -s full.d
+  until_log 'full: [0-9]+ aggregation drops?$'
+  : >log
+  until [ "$(grep -ac 'full: turn' log)" -ge 4 ]; do kill -0 "$server"; done
+  run ! grep -a drop log
+  curl -sf "$at/metrics" | grep -q '^tally_drops_total{program="full",kind="aggregation"} [1-9]'
+  ends_with 0 "$server" kill "$server"
+  server=
+  [ "$(grep -acE 'full: [0-9]+ aggregation drops$' log)" -eq 1 ] # those since
+}
+
 @test "a program that calls exit() has ended, and keeps what it counted" {
   needs_http
   echo 'BEGIN { @n = count(); } tick-10ms { exit(3); }' >short.d

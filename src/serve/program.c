@@ -16,7 +16,8 @@
 #include "session/session.h"
 
 #define TEXT_MOST (1u << 20) /* bytes of a program */
-#define AGGSIZE "1m"         /* a reading passes all of a map's buckets, also those that are empty */
+#define DROPS_TOLD_NS UINT64_C(60000000000)
+#define AGGSIZE "1m" /* a reading passes all of a map's buckets, also those that are empty */
 
 /* ---- life ------------------------------------------------------------------------- */
 
@@ -149,6 +150,8 @@ static int program_compile(struct program *p, struct tally_trace **ret, const ch
 	struct program_metrics c = { .p = p };
 	int rc = tally_trace_open(ret, &o);
 
+	if (rc >= 0)
+		session_tell_drops_seldom(*ret, DROPS_TOLD_NS);
 	if (rc >= 0)
 		rc = tally_trace_option(*ret, "quiet", NULL);
 	if (rc >= 0)

@@ -7,7 +7,7 @@
  * counts them. Events with a frequency have no fixed period, so no loss is computed for them. Meanwhile the counts are
  * read first and the firings then, so a loss may be told late, and never too high.
  *
- * Drops are always reported. A CPU has a line of its own if it lost 0.5 % of its firings or more, or 5 % or more if
+ * Drops are always reported, and for a service seldom: it runs for ever, and so may what it loses. A CPU has a line of its own if it lost 0.5 % of its firings or more, or 5 % or more if
  * only three firings or fewer were lost; with -v and in JSON every CPU has one.
  */
 #include <stdio.h>
@@ -45,6 +45,7 @@ static void drop_note(struct tally_trace *t, uint32_t cpu, uint64_t n, const cha
 	const struct an_cell cell[] = { AN_S(kind), AN_U(cpu), AN_U(n) }, all[] = { AN_S(kind), AN_U(n) };
 	char on[24] = "";
 
+	t->drops_told = true;
 	if (cpu != ANY_CPU)
 		snprintf(on, sizeof(on), " on CPU %u", cpu);
 	an_event(&t->emit,
@@ -71,12 +72,13 @@ static void drops_report_cpus(struct tally_trace *t, const struct img_drops *now
 	for (uint32_t cpu = 0; cpu < ncpus; cpu++) {
 		struct img_drops *was = &t->drops[cpu];
 
-#define X(member, tag, words, more, kind)  \
-	if (now[cpu].member > was->member) \
+#define X(member, tag, words, more, kind)                        \
+	if (now[cpu].member > was->member && !t->drops_every_ns) \
 		drop_note(t, cpu, now[cpu].member - was->member, tag, words, more, kind);
 		CPU_DROPS(X)
 #undef X
 #define X(member, tag, words, more, kind) all.member += now[cpu].member - was->member;
+		CPU_DROPS(X)
 		ALL_DROPS(X)
 #undef X
 		*was = now[cpu];
@@ -84,6 +86,9 @@ static void drops_report_cpus(struct tally_trace *t, const struct img_drops *now
 #define X(member, tag, words, more, kind) \
 	if (all.member)                   \
 		drop_note(t, ANY_CPU, all.member, tag, words, more, kind);
+	if (t->drops_every_ns) {
+		CPU_DROPS(X)
+	}
 	ALL_DROPS(X)
 #undef X
 	if (t->spec_drops > t->spec_drops_told)
@@ -156,6 +161,24 @@ int drops_report(struct tally_trace *t)
 	drops_report_cpus(t, sum, ncpus);
 	mem_free(sum);
 	return 0;
+}
+
+int drops_report_due(struct tally_trace *t, uint64_t now_ns)
+{
+	int rc;
+
+	if (now_ns < t->drops_ns)
+		return 0;
+	t->drops_told = false;
+	rc = drops_report(t);
+	if (t->drops_told)
+		t->drops_ns = now_ns + t->drops_every_ns;
+	return rc;
+}
+
+void session_tell_drops_seldom(struct tally_trace *t, uint64_t every_ns)
+{
+	t->drops_every_ns = every_ns;
 }
 
 /* Tracepoints that were reached while their own program ran: an interrupt came in its midst. */

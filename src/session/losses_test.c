@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "session/session.h"
 #include "session/session_int.h"
 
 static int take(void *arg, const char *text, size_t n)
@@ -201,6 +202,77 @@ static void a_loss_that_finds_no_memory_is_an_error(void **state)
 	mem_free(t.lost);
 }
 
+/* Drops of two CPUs, which the test sets. */
+static struct img_drops dropped[2];
+
+static int walk_drops(void *maps, uint32_t map, int (*each)(void *arg, const void *key, const void *value), void *arg)
+{
+	(void)maps;
+	return each(arg, &map, dropped);
+}
+
+static struct maps maps_of_drops(struct engine *g)
+{
+	static const struct map_ops ops = { .walk = walk_drops };
+
+	(void)g;
+	return (struct maps){ .ops = &ops, .ncpus = COUNT(dropped) };
+}
+
+/* What is said of drops at this second. */
+static const char *told(struct tally_trace *t, struct buf *notes, uint64_t second)
+{
+	buf_clear(notes);
+	assert_int_equal(drops_report_due(t, second * 1000000000), 0);
+	return notes->n ? notes->p : "";
+}
+
+static void drops_are_told_as_they_grow_or_seldom_with_all_since(void **state)
+{
+	static const struct engine_ops ops = { .maps = maps_of_drops };
+	struct buf notes = { 0 };
+	const struct tally_trace_opts o = { .size = sizeof(o), .note = take, .arg = &notes };
+	struct engine engine = { .ops = &ops };
+	struct img_map map = { .use = IMG_DROPS, .max_entries = 1 };
+	struct bpf_image img = { .map = &map, .nmaps = 1 };
+
+	(void)state;
+	for (int seldom = 0; seldom < 2; seldom++) {
+		struct tally_trace *t;
+
+		memset(dropped, 0, sizeof(dropped));
+		assert_int_equal(tally_trace_open(&t, &o), 0);
+		t->eng = &engine;
+		t->img = &img;
+		if (seldom)
+			session_tell_drops_seldom(t, UINT64_C(60000000000));
+		assert_string_equal(told(t, &notes, 1), "");
+		dropped[0].aggs = 3;
+		dropped[1].aggs = 4;
+		dropped[1].dynvars = 1;
+		assert_string_equal(told(t, &notes, 2),
+				    seldom ? "7 aggregation drops\n1 dynamic variable drop\n" :
+					     "3 aggregation drops on CPU 0\n4 aggregation drops on CPU 1\n"
+					     "1 dynamic variable drop\n");
+		dropped[0].aggs = 5;
+		assert_string_equal(told(t, &notes, 3), seldom ? "" : "2 aggregation drops on CPU 0\n");
+		dropped[1].aggs = 5;
+		assert_string_equal(told(t, &notes, 61), seldom ? "" : "1 aggregation drop on CPU 1\n");
+		assert_string_equal(told(t, &notes, 62), seldom ? "3 aggregation drops\n" : "");
+		assert_string_equal(told(t, &notes, 200), "");
+		dropped[0].aggs = 6; /* after a while without one it is told at once */
+		assert_string_equal(told(t, &notes, 201),
+				    seldom ? "1 aggregation drop\n" : "1 aggregation drop on CPU 0\n");
+		mem_free(t->drops);
+		t->drops = NULL;
+		t->eng = NULL;
+		t->img = NULL;
+		tally_trace_close(t);
+	}
+	buf_free(&notes);
+	assert_int_equal(mem_live(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +285,7 @@ int main(void)
 		cmocka_unit_test(one_to_three_firings_of_a_hundred_have_no_line_of_their_own),
 		cmocka_unit_test(verbose_and_json_have_every_cpu),
 		cmocka_unit_test(from_half_a_per_cent_on_a_loss_is_told),
+		cmocka_unit_test(drops_are_told_as_they_grow_or_seldom_with_all_since),
 	};
 
 	return cmocka_run_group_tests_name("session: losses", tests, NULL, NULL);

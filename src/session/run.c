@@ -604,7 +604,7 @@ static int status_turn(struct tally_trace *t)
 	t->turn_ns = now + t->opt.v[OPT_statusrate];
 	if (k_hotplug(t->eng->k, &e) < 0)
 		trace_note(t, "%s", e.text);
-	return drops_report(t);
+	return drops_report_due(t, now);
 }
 
 static int wait_ms(const struct tally_trace *t, int timeout_ms)
@@ -740,6 +740,7 @@ void run_undo(struct tally_trace *t)
 	t->drops = NULL;
 	t->lost = NULL;
 	t->nticks = t->captick = t->nnewcomers = t->inewcomer = t->nlost = t->caplost = t->ilost = 0;
+	t->drops_ns = 0;
 	t->over = t->exited = false;
 }
 

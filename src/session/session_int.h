@@ -284,6 +284,9 @@ struct tally_trace {
 	bool learned;                              /* in this drain: what happened to mappings before it */
 	uint32_t *newcomer, nnewcomers, inewcomer; /* processes whose mappings are still to be read */
 	struct img_drops *drops;                   /* what was reported, per CPU */
+	bool drops_told;                           /* since drops_report_due() was called last */
+	uint64_t drops_every_ns;                   /* 0: they are reported as they grow, for each CPU */
+	uint64_t drops_ns;                         /* when they are reported next; 0: as soon as there are any */
 	struct speculation *spec;                  /* one for each of nspec, from 1 on; NULL: the program has none */
 	struct img_spec *spec_state;               /* the same, as programs see them */
 	uint32_t nspecs;
@@ -400,7 +403,8 @@ int slot_values(struct tally_trace *t, struct arena *a, const struct slot *s, ui
 int name_address(struct tally_trace *t, struct arena *a, bool user, struct an_value *v);
 
 /* ---- losses.c ------------------------------------------------------------------------------- */
-int drops_report(struct tally_trace *t); /* what came since the last call */
+int drops_report(struct tally_trace *t);                      /* what came since the last call */
+int drops_report_due(struct tally_trace *t, uint64_t now_ns); /* the same, if it is time for it */
 /* The sum over CPUs of each kind, and of the firings, since the beginning. */
 int drops_each(struct tally_trace *t, int (*each)(void *arg, const char *kind, uint64_t count), void *arg);
 int losses_take(struct tally_trace *t); /* into t->lost, at any time */
