@@ -252,9 +252,9 @@ enum MHD_Result http_say(struct http_request *q, unsigned status, const char *wo
 static const struct {
 	const char *path;
 	enum MHD_Result (*get)(struct http_request *q);
-	const char *what;
+	const char *keys, *what;
 } http_paths[] = {
-#define PATH(path, get, what) { path, get, what },
+#define PATH(path, get, keys, what) { path, get, keys, what },
 #include "serve/path.def"
 #undef PATH
 };
@@ -323,6 +323,53 @@ static const char *http_path(const char *url)
 	const char *path = host ? strchr(host, '/') : url;
 
 	return path ? path : "/";
+}
+
+struct http_keys {
+	const char *known;
+	struct buf unknown; /* the first that is not */
+};
+
+static enum MHD_Result http_check_key(void *arg, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+	struct http_keys *c = arg;
+	const size_t n = strlen(key);
+
+	(void)kind;
+	(void)value;
+	for (const char *at = c->known; n && *at; at += strspn(at, ", ")) {
+		const size_t len = strcspn(at, ", ");
+
+		if (n == len && !memcmp(at, key, n))
+			return MHD_YES;
+		at += len;
+	}
+	buf_puts(&c->unknown, "unknown key '");
+	buf_plain(&c->unknown, key, n < 64 ? n : 64);
+	buf_putc(&c->unknown, '\'');
+	return MHD_NO;
+}
+
+/* Whether the path knows all keys of the query; if not, the client got an answer that says so: *ret. A key that is
+ * written wrong would else be an answer to another question. */
+static bool http_check_query(struct http_request *q, const char *path, const char *known, enum MHD_Result *ret)
+{
+	struct http_keys c = { .known = known };
+
+	if (known)
+		(void)q->http->lib.get_connection_values(q->connection, MHD_GET_ARGUMENT_KIND, http_check_key, &c);
+	if (c.unknown.n && *known)
+		buf_printf(&c.unknown, " (expected one of %s)", known);
+	else if (c.unknown.n)
+		buf_printf(&c.unknown, ": %s has no keys", path);
+	if (c.unknown.n)
+		*ret = http_say(q, MHD_HTTP_BAD_REQUEST, c.unknown.p);
+	else if (c.unknown.failed)
+		*ret = MHD_NO;
+	else
+		return true;
+	buf_free(&c.unknown);
+	return false;
 }
 
 /* Whether the client may have an answer; if not, it got one that says so: *ret. */
@@ -443,7 +490,7 @@ static enum MHD_Result http_take_request(void *arg, struct MHD_Connection *c, co
 	url = http_path(url);
 	for (size_t i = 0; i < COUNT(http_paths); i++)
 		if (!strcmp(url, http_paths[i].path))
-			return http_paths[i].get(q);
+			return http_check_query(q, url, http_paths[i].keys, &result) ? http_paths[i].get(q) : result;
 	return http_say(q, MHD_HTTP_NOT_FOUND, "there is no such page; /help lists what there is");
 }
 

@@ -21,7 +21,7 @@
 #define HTTP_FUNCTIONS(X) \
 	X(start_daemon) X(stop_daemon) X(get_daemon_info) X(run) X(get_timeout) X(queue_response) \
 	X(create_response_from_buffer) X(create_response_from_callback) X(destroy_response) \
-	X(add_response_header) X(lookup_connection_value) X(basic_auth_get_username_password) X(free) \
+	X(add_response_header) X(lookup_connection_value) X(get_connection_values) X(basic_auth_get_username_password) X(free) \
 	X(suspend_connection) X(resume_connection) X(get_connection_info) X(set_connection_option)
 /* clang-format on */
 struct http_library {
@@ -84,7 +84,7 @@ enum MHD_Result http_say(struct http_request *q, unsigned status, const char *wo
 enum MHD_Result http_send(struct http_request *q, unsigned status, const char *type, const char *policy,
 			  struct MHD_Response *r);
 
-#define PATH(path, get, what) enum MHD_Result get(struct http_request *q);
+#define PATH(path, get, keys, what) enum MHD_Result get(struct http_request *q);
 #include "serve/path.def"
 #undef PATH
 

@@ -105,6 +105,41 @@ static void a_path_may_stand_behind_a_host(void **state)
 	http_work(t);
 }
 
+static void a_key_that_a_path_does_not_know_is_named(void **state)
+{
+	static const struct {
+		const char *url, *status, *words;
+	} row[] = {
+		{ "/folded?second=5", "400", "unknown key 'second' (expected one of program, aggregation, seconds)\n" },
+		{ "/folded?seconds=0&programs=x", "400", "unknown key 'programs' (expected one of program, " },
+		{ "/debug/pprof/profile?,=1", "400", "unknown key ',' (expected" },
+		{ "/folded?program%0a=1", "400", "unknown key 'program?' (expected" },
+		{ "/folded?=1", "400", "unknown key '' (expected" },
+		{ "/status?program=x", "400", "unknown key 'program': /status has no keys\n" },
+		{ "/folded?program=x&aggregation=y&seconds=0", "404", "" },
+		{ "/debug/pprof/profile?seconds=0", "404", "" },
+		{ "/metrics?module=x&program=y", "200", "" }, /* params of a scrape */
+		{ "/?utm_source=x", "200", "" },
+		{ "/help?", "200", "" },
+		{ "/nosuch?second=5", "404", "" },
+	};
+	struct http_tested *t = *state;
+
+	for (size_t i = 0; i < COUNT(row); i++) {
+		char words[256], bytes[4096] = "";
+		int fd;
+
+		snprintf(words, sizeof(words), "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", row[i].url);
+		fd = client_say(t, words);
+		http_work(t);
+		assert_true(recv(fd, bytes, sizeof(bytes) - 1, 0) > 12);
+		if (strncmp(bytes + 9, row[i].status, 3) != 0 || !strstr(bytes, row[i].words))
+			fail_msg("%s: %s", row[i].url, bytes);
+		close(fd);
+		http_work(t);
+	}
+}
+
 static void a_client_that_drips_has_half_a_minute_for_its_headers(void **state)
 {
 	struct http_tested *t = *state;
@@ -267,8 +302,10 @@ static void a_place_that_is_lost_is_taken_at_once(void **state)
 /* The request may fail; the service stands, and answers the next one. */
 static void memory_that_runs_out_ends_one_request_at_most(void **state)
 {
-	static const char *const path[] = { "/",     "/metrics", "/status", "/folded", "/debug/pprof/profile?seconds=0",
-					    "/live", "/help",    "/nosuch" };
+	static const char *const path[] = {
+		"/",     "/metrics", "/status", "/folded",         "/debug/pprof/profile?seconds=0",
+		"/live", "/help",    "/nosuch", "/folded?second=5"
+	};
 	struct http_tested *t = *state;
 	bool is_new;
 
@@ -306,6 +343,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_names_of_the_loopback_network_are_its_own),
 		cmocka_unit_test(a_path_may_stand_behind_a_host),
+		cmocka_unit_test(a_key_that_a_path_does_not_know_is_named),
 		cmocka_unit_test(a_client_that_drips_has_half_a_minute_for_its_headers),
 		cmocka_unit_test(a_client_that_does_not_read_has_half_a_minute_for_its_answer),
 		cmocka_unit_test(a_client_that_asks_again_and_again_stays),
