@@ -120,6 +120,48 @@ static void no_more_are_checked_in_a_second_than_the_service_bears(void **state)
 	assert_int_equal(checked, 100 * LOGIN_CHECKS);
 }
 
+/* Who failed, names that failed, and others: each has his part of a second, whichever comes first. */
+static void a_second_has_two_checks_for_those_that_failed_two_for_names_that_did_and_five_in_all(void **state)
+{
+	static const char *const failed[] = { "192.0.2.1", "192.0.2.2", "192.0.2.3" };
+
+	(void)state;
+	for (int others_first = 0; others_first < 2; others_first++) {
+		struct login l = { 0 };
+		uint32_t others = 0, second = 0;
+
+		for (uint32_t i = 0; i < 9; i++, second++)
+			assert_true(tries(&l, failed[i % 3], "alice", BEGAN + second * SECOND));
+		second += 10;
+		for (uint32_t i = 0; others_first && i < 9; i++)
+			others += enters(&l, "198.51.100.1", "bob", BEGAN + second * SECOND);
+		for (uint32_t i = 0; i < 3; i++) {
+			assert_int_equal(tries(&l, failed[i], "x", BEGAN + second * SECOND), !others && i < 2);
+			assert_int_equal(enters(&l, "198.51.100.1", "alice", BEGAN + second * SECOND),
+					 !others && i < 2);
+		}
+		for (uint32_t i = 0; i < 9; i++)
+			others += enters(&l, "198.51.100.1", "bob", BEGAN + second * SECOND);
+		assert_int_equal(others, others_first ? 5 : 1);
+	}
+}
+
+static void who_failed_once_makes_nobody_wait(void **state)
+{
+	struct login l = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < 20; i++) {
+		char at[16];
+
+		snprintf(at, sizeof(at), "198.51.100.%u", i);
+		assert_true(tries(&l, at, i % 2 ? "bob" : "carol", BEGAN + i * SECOND));
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		assert_true(tries(&l, "192.0.2.1", "alice", BEGAN + 20 * SECOND));
+	assert_true(tries(&l, "192.0.2.1", "alice", BEGAN + 20 * SECOND + 500 * MS));
+}
+
 static void three_slips_are_free_and_a_minute_forgets_them(void **state)
 {
 	struct login l = { 0 };
@@ -130,9 +172,9 @@ static void three_slips_are_free_and_a_minute_forgets_them(void **state)
 	assert_false(tries(&l, "192.0.2.1", "alice", BEGAN + 499 * MS));
 	assert_true(tries(&l, "192.0.2.1", "alice", BEGAN + 500 * MS));
 	assert_false(tries(&l, "192.0.2.1", "alice", BEGAN + 999 * MS));
-	for (int i = 0; i < 3; i++)
-		assert_true(tries(&l, "192.0.2.1", "alice", BEGAN + 61 * SECOND));
-	assert_false(tries(&l, "192.0.2.1", "alice", BEGAN + 61 * SECOND));
+	for (int i = 0; i < 3; i++) /* a minute after the last one */
+		assert_true(tries(&l, "192.0.2.1", "alice", BEGAN + 60 * SECOND + 500 * MS));
+	assert_false(tries(&l, "192.0.2.1", "alice", BEGAN + 60 * SECOND + 500 * MS));
 	/* so does a clock that is set back */
 	assert_true(tries(&l, "192.0.2.1", "alice", BEGAN - 3600 * SECOND));
 }
@@ -155,6 +197,8 @@ int main(void)
 		cmocka_unit_test(addresses_that_failed_wait_for_their_turn),
 		cmocka_unit_test(many_addresses_that_try_one_name_keep_no_other_name_out),
 		cmocka_unit_test(no_more_are_checked_in_a_second_than_the_service_bears),
+		cmocka_unit_test(a_second_has_two_checks_for_those_that_failed_two_for_names_that_did_and_five_in_all),
+		cmocka_unit_test(who_failed_once_makes_nobody_wait),
 		cmocka_unit_test(three_slips_are_free_and_a_minute_forgets_them),
 		cmocka_unit_test(an_address_counts_by_what_its_owner_has_of_it),
 	};
