@@ -131,8 +131,10 @@ static bool place_make(const struct place *p, char *why, size_t n)
 		snprintf(why, n, "%s: %s", p->path, strerror(errno));
 	else if (!directory_is_safe(p->path, p->uid, false))
 		snprintf(why, n, "%s is not a directory that only user %u can write", p->path, p->uid);
+	else if (!p->uid && chmod(p->path, mode) < 0) /* whatever the umask is */
+		snprintf(why, n, "%s: %s", p->path, strerror(errno));
 	else
-		return p->uid || chmod(p->path, mode) == 0; /* whatever the umask is */
+		return true;
 	return false;
 }
 
@@ -278,11 +280,14 @@ static void socket_bind(struct lease *l, const struct place *p)
 	struct sockaddr_un a;
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc = -1;
 
+	if (fd < 0) {
+		snprintf(l->unkept, sizeof(l->unkept), "%s: %s", p->path, strerror(errno));
+		return;
+	}
 	k.probe = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (k.probe >= 0)
 		(void)dir_each(p->path, look_at_name, &k);
-	errno = EADDRINUSE;
-	for (uint32_t i = 0; fd >= 0 && rc < 0 && errno == EADDRINUSE; i++) {
+	for (uint32_t i = 0; rc < 0 && (i == 0 || errno == EADDRINUSE); i++) {
 		snprintf(l->path, sizeof(l->path), "%s/%s.%d.%u", p->path, kind_file[l->kind], (int)getpid(), i);
 		rc = address_make(&a, l->path) ? bind(fd, (const struct sockaddr *)&a, sizeof(a)) : -1;
 	}
@@ -294,7 +299,7 @@ static void socket_bind(struct lease *l, const struct place *p)
 		(void)!chmod(l->path,
 			     0666); /* to connect takes the right to write; the directory says whom that is for */
 	}
-	if (rc < 0 && fd >= 0)
+	if (rc < 0)
 		close(fd);
 	else
 		l->fd = fd;

@@ -1,5 +1,6 @@
 /* lease_test.c: who gets the counters, who loses them, and what death leaves behind. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <poll.h>
@@ -14,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -714,6 +716,62 @@ static void without_a_place_the_lease_is_taken_and_says_why_nobody_sees_it(void 
 	lease_free(l);
 }
 
+/* In place of libc's: a machine without more sockets, and a file system that keeps the mode of a directory. */
+static int sockets_left = -1; /* -1: any number */
+static mode_t mode_refused;
+
+int socket(int domain, int type, int protocol)
+{
+	if (sockets_left == 0) {
+		errno = ENFILE;
+		return -1;
+	}
+	sockets_left -= sockets_left > 0;
+	return (int)syscall(SYS_socket, domain, type, protocol);
+}
+
+int chmod(const char *path, mode_t mode)
+{
+	if (mode_refused && mode == mode_refused) {
+		errno = EROFS;
+		return -1;
+	}
+	return (int)syscall(SYS_fchmodat, AT_FDCWD, path, mode);
+}
+
+static void a_lease_that_has_no_socket_says_so(void **state)
+{
+	struct lease_holder other;
+	struct lease *l;
+
+	(void)state;
+	sockets_left = 1; /* the first looks for other leases */
+	assert_int_equal(lease_take(&l, own_root, LEASE_TRACE, &other, &(struct err){ 0 }), 0);
+	sockets_left = -1;
+	assert_non_null(lease_unkept(l));
+	assert_non_null(strstr(lease_unkept(l), own_root));
+	assert_non_null(strstr(lease_unkept(l), strerror(ENFILE)));
+	lease_free(l);
+}
+
+static void a_place_whose_mode_cannot_be_set_is_named(void **state)
+{
+	struct lease_holder other;
+	struct lease *l;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	mode_refused = 0755;
+	assert_int_equal(lease_take(&l, own_root, LEASE_TRACE, &other, &(struct err){ 0 }), 0);
+	mode_refused = 0;
+	assert_non_null(lease_unkept(l));
+	assert_non_null(strstr(lease_unkept(l), "/run/tally: "));
+	assert_non_null(strstr(lease_unkept(l), "/tmp/tally-0: "));
+	assert_non_null(strstr(lease_unkept(l), strerror(EROFS)));
+	lease_free(l);
+}
+
 static void a_user_without_a_directory_of_its_own_below_run_has_one_in_tmp(void **state)
 {
 	struct user d, whole;
@@ -840,6 +898,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(without_a_place_the_lease_is_taken_and_says_why_nobody_sees_it, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_lease_that_has_no_socket_says_so, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_place_whose_mode_cannot_be_set_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_user_without_a_directory_of_its_own_below_run_has_one_in_tmp, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_holder_killed_before_it_opened_its_socket_to_all_holds_nothing, setup,
