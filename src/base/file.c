@@ -125,7 +125,8 @@ int file_in_open(struct bytes_in *ret, const char *path, struct err *e)
 
 	if (!f)
 		return err_oom(e);
-	f->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : dup(0);
+	f->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) :
+				    fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	rc = f->fd < 0 ? -TALLY_EIO : file_in_start(f, ret);
 	if (rc == 0)
 		return 0;
@@ -150,6 +151,22 @@ void file_in_close(struct bytes_in *in)
 	in->arg = NULL;
 }
 
+/* What was read is the caller's, unless it failed (rc) or is too long: then it is freed. */
+static int file_keep(struct buf *all, int rc, const char *path, size_t most, uint8_t **ret, size_t *n, struct err *e)
+{
+	if (rc == 0 && all->failed)
+		rc = err_oom(e);
+	else if (rc == 0 && all->n > most)
+		rc = err_set(e, TALLY_EINVAL, "%s is longer than %zu bytes", path, most);
+	if (rc < 0) {
+		buf_free(all);
+		return rc;
+	}
+	*n = all->n;
+	*ret = (uint8_t *)all->p;
+	return 0;
+}
+
 int file_read_all(const char *path, size_t most, uint8_t **ret, size_t *n, struct err *e)
 {
 	struct buf all = { 0 };
@@ -165,20 +182,10 @@ int file_read_all(const char *path, size_t most, uint8_t **ret, size_t *n, struc
 		if (got > 0)
 			buf_put(&all, p, (size_t)got);
 	} while (got > 0 && all.n <= most && !all.failed);
-	file_in_close(&in);
 	if (got < 0)
-		rc = err_set(e, TALLY_EIO, "%s can't be read", path);
-	else if (all.failed)
-		rc = err_oom(e);
-	else if (all.n > most)
-		rc = err_set(e, TALLY_EINVAL, "%s is longer than %zu bytes", path, most);
-	if (rc < 0) {
-		buf_free(&all);
-		return rc;
-	}
-	*n = all.n;
-	*ret = (uint8_t *)all.p;
-	return 0;
+		rc = err_set(e, TALLY_EIO, "%s can't be read: %s", path, strerror(errno));
+	file_in_close(&in);
+	return file_keep(&all, rc, path, most, ret, n, e);
 }
 
 static int file_check_owner(const char *path, const struct stat *st, struct err *e)
@@ -237,18 +244,8 @@ int file_read_owned(const char *path, size_t most, uint8_t **ret, size_t *n, str
 	}
 	if (rc == 0 && got < 0)
 		rc = err_set(e, TALLY_EIO, "%s can't be read: %s", path, strerror(errno));
-	else if (rc == 0 && all.failed)
-		rc = err_oom(e);
-	else if (rc == 0 && all.n > most)
-		rc = err_set(e, TALLY_EINVAL, "%s is longer than %zu bytes", path, most);
 	close(fd);
-	if (rc < 0) {
-		buf_free(&all);
-		return rc;
-	}
-	*n = all.n;
-	*ret = (uint8_t *)all.p;
-	return 0;
+	return file_keep(&all, rc, path, most, ret, n, e);
 }
 
 /* ---- a stream --------------------------------------------------------------------- */

@@ -118,6 +118,59 @@ static void a_missing_file_is_an_error_that_names_it(void **state)
 	file_in_close(&in);
 }
 
+/* An end of a new pipe is standard input meanwhile. */
+struct piped {
+	int saved, fd[2];
+};
+
+static struct piped piped_begin(int end)
+{
+	struct piped p = { .saved = dup(0) }; /* -1: it is closed */
+
+	assert_int_equal(pipe(p.fd), 0);
+	assert_int_equal(dup2(p.fd[end], 0), 0);
+	return p;
+}
+
+static void piped_end(const struct piped *p)
+{
+	if (p->saved >= 0)
+		dup2(p->saved, 0);
+	close(p->saved >= 0 ? p->saved : 0);
+	close(p->fd[0]);
+	close(p->fd[1]);
+}
+
+static void what_cannot_be_read_says_why(void **state)
+{
+	struct piped to_write = piped_begin(1);
+	struct err e = { 0 };
+	uint8_t *p = NULL;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(file_read_all("-", 100, &p, &n, &e), -TALLY_EIO);
+	piped_end(&to_write);
+	assert_string_equal(e.text, "- can't be read: Bad file descriptor");
+	assert_null(p);
+}
+
+static void a_program_that_is_executed_does_not_have_what_is_read(void **state)
+{
+	struct piped to_read = piped_begin(0);
+	struct bytes_in in = { 0 };
+	struct err e = { 0 };
+	int next = fcntl(0, F_DUPFD, 3), flags;
+
+	(void)state;
+	close(next);
+	assert_int_equal(file_in_open(&in, "-", &e), 0);
+	flags = fcntl(next, F_GETFD);
+	file_in_close(&in);
+	piped_end(&to_read);
+	assert_int_equal(flags, FD_CLOEXEC);
+}
+
 struct source {
 	uint64_t at, size;
 	size_t most;
@@ -319,6 +372,8 @@ int main(void)
 		cmocka_unit_test(a_file_that_shrank_ends_where_it_ends_now),
 		cmocka_unit_test(bytes_that_were_given_stay_when_the_file_shrinks),
 		cmocka_unit_test(a_missing_file_is_an_error_that_names_it),
+		cmocka_unit_test(what_cannot_be_read_says_why),
+		cmocka_unit_test(a_program_that_is_executed_does_not_have_what_is_read),
 		cmocka_unit_test(a_stream_gives_the_same_and_looks_back_a_little),
 		cmocka_unit_test(an_offset_far_ahead_is_read_up_to),
 		cmocka_unit_test(a_pipe_is_a_stream),

@@ -28,7 +28,8 @@ int apply_clause(struct trace *c, const char *value)
 static int read_file(struct trace *c, const char *path, struct buf *to)
 {
 	char part[16384];
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(0);
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
+				     fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	ssize_t n = fd < 0 ? -1 : 0;
 
 	while (fd >= 0 && to->n <= SCRIPT_MAX && (n = read(fd, part, sizeof(part))) > 0)

@@ -2,6 +2,7 @@
 #ifndef TALLY_PTT_MEMORY_TEST_INT_H
 #define TALLY_PTT_MEMORY_TEST_INT_H
 
+#include <errno.h>
 #include <string.h>
 
 #include "ptt/ptt.h"
@@ -13,6 +14,7 @@ struct memory {
 	bool stream;
 	uint64_t farthest;
 	bool fail;
+	int cause; /* errno of the failure; 0: left as it is */
 };
 
 static inline int64_t memory_at(void *arg, uint64_t off, size_t n, const uint8_t **p)
@@ -21,8 +23,10 @@ static inline int64_t memory_at(void *arg, uint64_t off, size_t n, const uint8_t
 	struct memory *m = arg;
 
 	assert(n <= PTT_WINDOW_MOST);
-	if (m->fail || (m->stream && off + BYTES_KEEP < m->farthest))
+	if (m->fail || (m->stream && off + BYTES_KEEP < m->farthest)) {
+		errno = m->cause ? m->cause : errno;
 		return -TALLY_EIO;
+	}
 	if (off > m->farthest)
 		m->farthest = off;
 	if (off >= m->n)

@@ -12,7 +12,9 @@
  *
  * Compressed records (perf record -z) contain a stream of records of its own; AUX data itself is never compressed.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ptt/pdata_int.h"
 #include "ptt/rule.h"
@@ -52,10 +54,14 @@ static uint64_t end_at(struct ptt_reader *r, uint64_t off)
 
 size_t pdata_bytes(struct ptt_reader *r, uint64_t off, size_t n, const uint8_t **p)
 {
-	int64_t got = r->in.at(r->in.arg, off, n, p);
+	int64_t got;
 
-	if (got < 0)
+	errno = 0;
+	got = r->in.at(r->in.arg, off, n, p);
+	if (got < 0) {
+		r->read_errno = errno;
 		pdata_trouble(r, PDATA_T_READ);
+	}
 	if (got <= 0 && n)
 		r->eof = got < 0 ? off : end_at(r, off);
 	else if (got < (int64_t)n)
@@ -684,7 +690,8 @@ static int pdata_read_header(struct ptt_reader *r, struct err *e)
 	size_t n = pdata_bytes(r, 0, PDATA_HEADER, &p);
 
 	if (r->troubles)
-		return err_set(e, TALLY_EIO, "reading failed");
+		return r->read_errno ? err_set(e, TALLY_EIO, "reading failed: %s", strerror(r->read_errno)) :
+				       err_set(e, TALLY_EIO, "reading failed");
 	if (n < 8 || memcmp(p, PDATA_MAGIC, 8))
 		return header_not_perf(r, p, n, e);
 	r->eof = UINT64_MAX;

@@ -208,6 +208,7 @@ struct ptt_reader {
 	uint8_t *inner;        /* what they hold, up to the last whole record */
 	size_t inner_n;
 	uint32_t troubles; /* bits of enum pdata_trouble */
+	int read_errno;    /* of PDATA_T_READ; 0: the bytes' source has none */
 	uint64_t lost_events, passed_over;
 	struct ptt_lost lost;
 };

@@ -702,7 +702,13 @@ static void a_read_error_ends_the_data_in_words(void **state)
 	assert_int_equal(ptt_reader_next(r, &c, &e), 0);
 	assert_non_null(strstr(ptt_reader_lost(r)->words, "reading failed"));
 	ptt_reader_close(r);
+	errno = ENOENT; /* of something else, before */
 	assert_int_equal(ptt_reader_open(&r, &in, NULL, &e), -TALLY_EIO);
+	assert_string_equal(e.text, "reading failed");
+	m.cause = EIO;
+	e = (struct err){ 0 };
+	assert_int_equal(ptt_reader_open(&r, &in, NULL, &e), -TALLY_EIO);
+	assert_string_equal(e.text, "reading failed: Input/output error");
 	buf_free(&b);
 }
 
