@@ -211,31 +211,31 @@ static bool config_partition_flag(struct power_partition *q, const char *w)
 	return true;
 }
 
-static bool name_of(struct power_partition *q, const char *v)
+static bool partition_set_name(struct power_partition *q, const char *v)
 {
 	return snprintf(q->name, sizeof(q->name), "%s", v) < (int)sizeof(q->name) && *v;
 }
 
-static bool type_of(struct power_partition *q, const char *v)
+static bool partition_set_type(struct power_partition *q, const char *v)
 {
 	q->dedicated = !strcmp(v, "dedicated");
 	return q->dedicated || !strcmp(v, "shared");
 }
 
-static bool idle_of(struct power_partition *q, const char *v)
+static bool partition_set_idle(struct power_partition *q, const char *v)
 {
 	q->reports_idle = !strcmp(v, "yes");
 	return q->reports_idle || !strcmp(v, "no");
 }
 
-static bool rights_of(struct power_partition *q, const char *v)
+static bool partition_set_rights(struct power_partition *q, const char *v)
 {
 	struct err e = { 0 };
 
 	return papr_rights_parse(&q->rights, v, &e) >= 0;
 }
 
-static bool ipc_of(struct power_partition *q, const char *v)
+static bool partition_set_ipc(struct power_partition *q, const char *v)
 {
 	uint64_t n, d;
 
@@ -265,11 +265,11 @@ struct setting {
 		key, 0, 0, 0, take, what \
 	}
 static const struct setting settings[] = {
-	WORDY("name", name_of, "expected 1 to 15 letters"),
-	WORDY("type", type_of, "expected shared or dedicated"),
-	WORDY("idle", idle_of, "expected yes or no"),
-	WORDY("rights", rights_of, "expected all, expanded, lab, separated by commas"),
-	WORDY("ipc", ipc_of, "expected instructions per cycle, e.g. 5/4 (at most 10)"),
+	WORDY("name", partition_set_name, "expected 1 to 15 letters"),
+	WORDY("type", partition_set_type, "expected shared or dedicated"),
+	WORDY("idle", partition_set_idle, "expected yes or no"),
+	WORDY("rights", partition_set_rights, "expected all, expanded, lab or none; join several with +"),
+	WORDY("ipc", partition_set_ipc, "expected instructions per cycle, e.g. 5/4 (at most 10)"),
 	NUMERIC("vps", vps, POWER_CORES_MOST, "expected 0 to 480"),
 	NUMERIC("entitlement", entitlement, POWER_CORES_MOST * 100, "expected hundredths of a core, up to 48000"),
 	NUMERIC("weight", weight, 255, "expected 0 to 255"),

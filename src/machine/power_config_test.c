@@ -26,7 +26,7 @@ static void every_word_and_setting_is_taken(void **state)
 			&p,
 			"# a remark\n\n  nodes 2 # behind a line\nchips\t3\r\ncores 4\nmemory 77\nclock 129/17\ncollection 3\n"
 			"firmware 8\nhardware-ids sparse\ncore 0 guarded\ncore 23 not-installed\ncore 11 unlicensed\n"
-			"partition 500 name=web-1 type=shared vps=8 entitlement=310 weight=200 uncapped idle=yes rights=all,lab "
+			"partition 500 name=web-1 type=shared vps=8 entitlement=310 weight=200 uncapped idle=yes rights=all+lab "
 			"home=5 memory=12 demand=550 swing=400 period=60 snooze=150 ipc=5/4 traffic=3\n"
 			"partition 2 type=dedicated donate spread vps=2 idle=no rights=expanded\n"
 			"partition 3 capped entitlement=1",
@@ -100,6 +100,7 @@ static void an_error_names_the_line_the_word_and_what_would_do(void **state)
 		{ "partition 1 rights=all,root\n", "line 1: rights=all,root: expected all, expanded, lab" },
 		{ "partition 1 rights=\n", "line 1: rights=: expected all, expanded, lab" },
 		{ "partition 1 rights=all,\n", "rights=all,: expected all" },
+		{ "partition 1 rights=all,root\n", "expected all, expanded, lab or none; join several with +" },
 		{ "partition 1 ipc=11\n", "line 1: ipc=11: expected instructions per cycle" },
 		{ "partition 1 name=\n", "line 1: name=: expected 1 to 15" },
 		{ "partition 1 name=0123456789abcdef\n", "1 to 15" },
