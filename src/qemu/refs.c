@@ -8,16 +8,18 @@
  * writes them.
  *
  * QEMU calls for each reference, from all threads at once, and the model takes one at a time: so a thread
- * gathers a batch before it takes the lock.  Between threads the order is that of batches.
+ * gathers a batch before it takes the lock.  Between threads the order is that of batches.  What is lost is told on
+ * standard error at the end.
  *
  * What an instruction's callback needs is a struct, kept until QEMU throws its translations away.
  */
+#include <errno.h>
 #include <stdio.h>
 
 #include "qemu/qemu_int.h"
 
 #define BATCH 64u
-#define VCPUS_MOST 1024u /* threads at once; what more there are is not counted */
+#define VCPUS_MOST 1024u /* threads at once; references of more are lost */
 #define VA ((UINT64_C(1) << 48) - 1)
 #define LINE 32u /* of text, and more than any has */
 
@@ -43,6 +45,10 @@ struct refs {
 	/* under the lock */
 	pthread_mutex_t lock;
 	struct block *block;
+	int write_errno; /* of the first write to `out` that failed, or of the report; 0: none did */
+	/* of all threads, atomic */
+	uint64_t lost;   /* references */
+	uint64_t unseen; /* translated instructions that are not watched: there was no memory */
 	/* of one vCPU each */
 	struct batch *batch[VCPUS_MOST];
 };
@@ -60,6 +66,12 @@ static char *refs_put_hex(char *p, uint64_t v)
 	return p;
 }
 
+static void refs_write(struct refs *q, const char *text, size_t n)
+{
+	if (q->out.put(q->out.arg, text, n) < 0 && !q->write_errno)
+		q->write_errno = errno;
+}
+
 static void write_text(struct refs *q, const struct batch *b)
 {
 	static const char *const kinds[] = { [NIAGARA_FETCH] = "I  ", [NIAGARA_LOAD] = " L ", [NIAGARA_STORE] = " S " };
@@ -72,7 +84,7 @@ static void write_text(struct refs *q, const struct batch *b)
 		p = refs_put_hex(p + 3, r->va);
 		p += snprintf(p, 6, ",%u\n", r->bytes);
 	}
-	(void)q->out.put(q->out.arg, text, (size_t)(p - text));
+	refs_write(q, text, (size_t)(p - text));
 }
 
 static void refs_flush_batch(struct refs *q, struct batch *b)
@@ -91,8 +103,10 @@ static void refs_add(struct refs *q, unsigned vcpu, uint8_t kind, uint64_t va, u
 	struct batch *b = vcpu < VCPUS_MOST ? q->batch[vcpu] : NULL;
 
 	if (!b) {
-		if (vcpu >= VCPUS_MOST || !(b = mem_alloc(sizeof(*b))))
+		if (vcpu >= VCPUS_MOST || !(b = mem_alloc(sizeof(*b)))) {
+			__atomic_fetch_add(&q->lost, 1, __ATOMIC_RELAXED);
 			return;
+		}
 		q->batch[vcpu] = b;
 	}
 	b->ref[b->n++] =
@@ -140,6 +154,8 @@ static void refs_translated(struct qemu_plugin_tb *tb, void *arg)
 	const size_t n = qemu_plugin_tb_n_insns(tb);
 	struct block *b = new_block(q, n);
 
+	if (!b)
+		__atomic_fetch_add(&q->unseen, n, __ATOMIC_RELAXED);
 	for (size_t i = 0; b && i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 
@@ -221,11 +237,27 @@ static void refs_report(struct refs *q)
 	refs_put_row(&b, "l2_miss_walk", t->l2_miss_walk);
 	refs_put_memory(&b, q, t);
 	refs_put_translations(&b, t);
-	if (q->has_out)
-		(void)q->out.put(q->out.arg, b.p, b.n);
+	if (b.failed)
+		q->write_errno = ENOMEM;
+	else if (q->has_out)
+		refs_write(q, b.p, b.n);
 	else
-		fprintf(stderr, "%.*s", (int)b.n, b.p ? b.p : "");
+		fprintf(stderr, "%.*s", (int)b.n, b.p);
 	buf_free(&b);
+}
+
+static void refs_say_lost(const struct refs *q)
+{
+	if (q->lost)
+		fprintf(stderr,
+			"tally-qemu.so: lost references: %llu (more than %u threads at once, or out of memory)\n",
+			(unsigned long long)q->lost, VCPUS_MOST);
+	if (q->unseen)
+		fprintf(stderr, "tally-qemu.so: unseen instructions: %llu (out of memory)\n",
+			(unsigned long long)q->unseen);
+	if (q->write_errno)
+		fprintf(stderr, "tally-qemu.so: the %s incomplete: %s\n",
+			q->model ? "counters are" : "text of the references is", strerror(q->write_errno));
 }
 
 static void refs_release(struct refs *q)
@@ -249,6 +281,9 @@ static void refs_ended(void *arg)
 			refs_flush_batch(q, q->batch[i]);
 	if (q->model)
 		refs_report(q);
+	if (q->has_out && file_out_close(&q->out) < 0 && !q->write_errno)
+		q->write_errno = errno;
+	refs_say_lost(q);
 	refs_release(q);
 }
 

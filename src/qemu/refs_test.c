@@ -54,6 +54,34 @@ static bool output_has(const char *name, unsigned long n)
 	return strstr(said, line);
 }
 
+/* What the plugin writes to standard error until told_end(). */
+static char told[512];
+static int told_fd, stderr_saved;
+
+static void told_begin(void)
+{
+	char name[] = "/tmp/tally-refs-told-XXXXXX";
+
+	told_fd = mkstemp(name);
+	unlink(name);
+	fflush(stderr);
+	stderr_saved = dup(2);
+	assert_int_equal(dup2(told_fd, 2), 2);
+}
+
+static void told_end(void)
+{
+	ssize_t n;
+
+	fflush(stderr);
+	assert_int_equal(dup2(stderr_saved, 2), 2);
+	n = pread(told_fd, told, sizeof(told) - 1, 0);
+	assert_true(n >= 0);
+	told[n] = '\0';
+	close(told_fd);
+	close(stderr_saved);
+}
+
 /* Three instructions: one that loads, one that stores, one that does both. */
 static void guest_run(unsigned vcpu, int times)
 {
@@ -86,7 +114,7 @@ static void references_are_counted_by_the_model(void **state)
 	}
 }
 
-static void threads_are_strands_and_more_than_there_can_be_are_let_go(void **state)
+static void threads_are_strands_and_what_more_than_there_can_be_do_is_lost_and_told(void **state)
 {
 	(void)state;
 	load_to(7, "log", "machine=batoka");
@@ -94,8 +122,12 @@ static void threads_are_strands_and_more_than_there_can_be_are_let_go(void **sta
 	guest_run(65, 1); /* of the second socket */
 	guest_run(1023, 1);
 	guest_run(1024, 1);
+	told_begin();
 	guest_end();
+	told_end();
 	assert_true(output_has("fetches", 9));
+	assert_string_equal(told,
+			    "tally-qemu.so: lost references: 7 (more than 1024 threads at once, or out of memory)\n");
 	assert_null(strstr(said, "l2_remote                0"));
 }
 
@@ -140,6 +172,23 @@ static void a_size_and_an_address_of_any_length_fit_a_line(void **state)
 	assert_int_equal(strlen(said), 200 * 20);
 }
 
+static void a_disk_that_is_full_is_told(void **state)
+{
+	(void)state;
+	told_begin();
+	assert_int_equal(plugin_load(7, "refs=/dev/full", NULL), 0);
+	guest_run(0, 100);
+	emulator_end();
+	told_end();
+	assert_string_equal(told, "tally-qemu.so: the text of the references is incomplete: No space left on device\n");
+	told_begin();
+	assert_int_equal(plugin_load(7, "log=/dev/full", NULL), 0);
+	guest_run(0, 100);
+	emulator_end();
+	told_end();
+	assert_string_equal(told, "tally-qemu.so: the counters are incomplete: No space left on device\n");
+}
+
 static void wrong_arguments_are_named(void **state)
 {
 	static const struct option_row rows[] = {
@@ -176,16 +225,22 @@ static void memory_that_is_out_refuses_to_load_and_loses_references(void **state
 	guest_run(0, 1);
 	mem_fail_at(0);
 	guest_run(0, 1);
+	told_begin();
 	emulator_end();
+	told_end();
+	assert_string_equal(told,
+			    "tally-qemu.so: lost references: 1 (more than 1024 threads at once, or out of memory)\n"
+			    "tally-qemu.so: unseen instructions: 3 (out of memory)\n");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(references_are_counted_by_the_model),
-		cmocka_unit_test(threads_are_strands_and_more_than_there_can_be_are_let_go),
+		cmocka_unit_test(threads_are_strands_and_what_more_than_there_can_be_do_is_lost_and_told),
 		cmocka_unit_test(as_text_they_are_lackeys),
 		cmocka_unit_test(a_size_and_an_address_of_any_length_fit_a_line),
+		cmocka_unit_test(a_disk_that_is_full_is_told),
 		cmocka_unit_test(wrong_arguments_are_named),
 		cmocka_unit_test(memory_that_is_out_refuses_to_load_and_loses_references),
 	};
