@@ -6,7 +6,9 @@
  * its figures say: each family that comes becomes a metric when it first comes.
  *
  * A platform that goes away fails, and its series end with it: what they last were is no more than that.  A reload
- * opens it again, and it counts from nothing.
+ * opens it again, and it counts from nothing.  One behind a socket is tried again without that, since its server may
+ * have been started anew: every RETRY_NS, but a try may hold all up for as long as a silent server does, so it waits
+ * RETRY_SHARE times what the last try took.
  */
 #include <string.h>
 
@@ -17,6 +19,8 @@
  * least a second. */
 #define ANSWER_MS 5000u
 #define ANSWER_LEAST_MS 1000u
+#define RETRY_NS UINT64_C(2000000000)
+#define RETRY_SHARE 20u
 
 int platform_open(struct tally_serve *s, const char *on, const char *device, const char *events, const char *view,
 		  struct program **ret)
@@ -88,12 +92,28 @@ static int platform_note(void *arg, const char *text, size_t n)
 	return 0;
 }
 
-static int platform_fail(struct program *p, int rc)
+static bool platform_is_behind_socket(const struct program *p)
 {
-	const char *words = p->watch ? watch_error(p->watch) : "";
+	return p->is_platform && !strncmp(p->path, "unix:", 5);
+}
 
-	rc = program_fail(p, rc, words, "");
+static uint64_t platform_now(const struct program *p)
+{
+	return p->serve->o.clock(p->serve->o.arg);
+}
+
+/* What is said already is not said again. */
+static int platform_fail(struct program *p, int rc, const struct err *said)
+{
+	const char *words = p->watch ? watch_error(p->watch) : tally_strerror(rc);
+
+	if (said && !strcmp(said->text, words))
+		p->why = *said;
+	else
+		rc = program_fail(p, rc, words, "");
 	platform_end(p);
+	p->passed_ns = platform_now(p);
+	p->retry_ns = platform_is_behind_socket(p) && !p->serve->dropped ? RETRY_NS : 0;
 	return rc;
 }
 
@@ -144,7 +164,7 @@ static int platform_take_all(struct program *p, const struct metric_reading *r)
 	rc = watch_read(p->watch, platform_take_figure, &c);
 	for (uint32_t i = 0; rc >= 0 && i < p->nmetrics; i++)
 		rc = p->metric[i].name ? metric_end(&p->metric[i], r, p->name) : 0;
-	return rc < 0 ? platform_fail(p, rc) : 0;
+	return rc < 0 ? platform_fail(p, rc, NULL) : 0;
 }
 
 int platform_read(struct program *p, const struct metric_reading *r)
@@ -159,11 +179,12 @@ static uint32_t platform_answer_ms(const struct tally_serve *s)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->nprograms; i++)
-		n += s->program[i]->is_platform && !strncmp(s->program[i]->path, "unix:", 5);
+		n += platform_is_behind_socket(s->program[i]);
 	return n > ANSWER_MS / ANSWER_LEAST_MS ? ANSWER_LEAST_MS : ANSWER_MS / (n ? n : 1);
 }
 
-int platform_load(struct program *p)
+/* said: the words of the try before, or NULL. */
+static int platform_try(struct program *p, const struct err *said)
 {
 	const struct tally_serve *s = p->serve;
 	const struct watch_opts o = {
@@ -176,17 +197,16 @@ int platform_load(struct program *p)
 		.answer_ms = platform_answer_ms(s),
 		.is_sealed = s->o.flags & TALLY_SERVE_DROP,
 	};
-	const struct metric_reading r = { FORMAT_TEXT, s->o.clock(s->o.arg) };
+	const struct metric_reading r = { FORMAT_TEXT, platform_now(p) };
 	int rc;
 
-	if (p->watch)
-		return 0;
 	p->why = (struct err){ 0 };
+	p->retry_ns = 0;
 	if (s->dropped)
 		return err_set(&p->why, TALLY_EPERM, "the capabilities to count there were given up (--drop)");
 	rc = p->is_capture ? capture_watch_open(&p->watch, &o) : watch_open(&p->watch, &o);
 	if (rc < 0)
-		return platform_fail(p, rc);
+		return platform_fail(p, rc, said);
 	p->passed_ns = p->since_ns = r.now_ns;
 	rc = platform_take_all(p, &r);
 	if (rc >= 0)
@@ -194,9 +214,28 @@ int platform_load(struct program *p)
 	return rc;
 }
 
+int platform_load(struct program *p)
+{
+	return p->watch ? 0 : platform_try(p, NULL);
+}
+
+static void platform_try_again(struct program *p, uint64_t now)
+{
+	const struct err said = p->why;
+	uint64_t took;
+
+	if (platform_try(p, &said) >= 0) {
+		serve_note(p->serve, "%s: it is there again, and counts from 0", p->name);
+		return;
+	}
+	took = p->passed_ns > now ? p->passed_ns - now : 0;
+	if (p->retry_ns && took * RETRY_SHARE > p->retry_ns)
+		p->retry_ns = took * RETRY_SHARE;
+}
+
 uint64_t platform_wait_ns(const struct program *p, uint64_t now)
 {
-	const uint64_t every = p->watch->every_ns;
+	const uint64_t every = p->watch ? p->watch->every_ns : p->retry_ns;
 
 	return now >= p->passed_ns && now - p->passed_ns < every ? every - (now - p->passed_ns) :
 								   0; /* it may go back */
@@ -204,13 +243,17 @@ uint64_t platform_wait_ns(const struct program *p, uint64_t now)
 
 void platform_work(struct program *p)
 {
-	const uint64_t now = p->serve->o.clock(p->serve->o.arg);
+	const uint64_t now = platform_now(p);
 	int rc;
 
-	if (platform_wait_ns(p, now))
+	if ((!p->watch && !p->retry_ns) || platform_wait_ns(p, now))
 		return;
+	if (!p->watch) {
+		platform_try_again(p, now);
+		return;
+	}
 	p->passed_ns = now;
 	rc = watch_pass(p->watch);
 	if (rc < 0)
-		(void)platform_fail(p, rc);
+		(void)platform_fail(p, rc, NULL);
 }

@@ -110,11 +110,89 @@ static void a_platform_waits_for_the_rest_of_its_period(void **state)
 	tally_serve_close(s);
 }
 
+struct test_time {
+	uint64_t now_ns, reading_ns; /* reading_ns: so long is each look at the clock */
+	uint32_t notes;
+};
+
+static uint64_t test_slow_clock(void *arg)
+{
+	struct test_time *t = arg;
+
+	t->now_ns += t->reading_ns;
+	return t->now_ns;
+}
+
+static int test_count_note(void *arg, const char *text, size_t n)
+{
+	struct test_time *t = arg;
+
+	t->notes += memmem(text, n, "unix:/nowhere", 13) != NULL;
+	return 0;
+}
+
+/* A server that is not there is tried again every 2 s, is said to be missing once, and a try that takes long is rare. */
+static void a_platform_behind_a_socket_is_tried_again(void **state)
+{
+	struct test_time t = { .now_ns = UINT64_C(1700000000000000000) };
+	const struct tally_serve_opts o = {
+		.size = sizeof(o), .clock = test_slow_clock, .note = test_count_note, .arg = &t
+	};
+	struct tally_serve *s;
+	struct program *p;
+
+	(void)state;
+	assert_int_equal(tally_serve_open(&s, &o), 0);
+	assert_int_equal(tally_serve_platform(s, "unix:/nowhere", NULL, "partitions"), 0);
+	assert_int_equal(tally_serve_check(s, test_drop_line, NULL), 1);
+	p = s->program[0];
+	assert_int_equal(t.notes, 1);
+	for (int i = 0; i < 3; i++) {
+		const uint64_t tried_ns = p->passed_ns;
+
+		assert_int_equal(platform_wait_ns(p, t.now_ns), UINT64_C(2000000000));
+		t.now_ns += UINT64_C(1999999999);
+		program_work(p);
+		assert_int_equal(p->passed_ns, tried_ns);
+		t.now_ns++;
+		program_work(p);
+		assert_int_equal(p->passed_ns, t.now_ns);
+		assert_int_equal(p->state, PROGRAM_FAILED);
+		assert_non_null(strstr(p->why.text, "/nowhere"));
+		assert_int_equal(t.notes, 1);
+	}
+	t.now_ns += UINT64_C(2000000000);
+	t.reading_ns = UINT64_C(500000000);
+	program_work(p); /* it looks at the clock when it begins, and when the try has failed */
+	assert_in_range(p->retry_ns, UINT64_C(10000000000), UINT64_C(20000000000));
+	tally_serve_close(s);
+}
+
+/* What is no server behind a socket stays as it is until a reload. */
+static void other_platforms_are_not_tried_again(void **state)
+{
+	uint64_t now_ns = UINT64_C(1700000000000000000);
+	const struct tally_serve_opts o = { .size = sizeof(o), .clock = test_clock, .arg = &now_ns };
+	struct tally_serve *s;
+
+	(void)state;
+	assert_int_equal(tally_serve_open(&s, &o), 0);
+	assert_int_equal(tally_serve_platform(s, "power", "gpci/nothing/", NULL), 0);
+	assert_int_equal(tally_serve_check(s, test_drop_line, NULL), 1);
+	assert_int_equal(s->program[0]->retry_ns, 0);
+	now_ns += UINT64_C(600000000000);
+	program_work(s->program[0]);
+	assert_int_equal(s->program[0]->state, PROGRAM_FAILED);
+	tally_serve_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_failed_allocation_of_a_platform_is_survived),
 		cmocka_unit_test(a_platform_waits_for_the_rest_of_its_period),
+		cmocka_unit_test(a_platform_behind_a_socket_is_tried_again),
+		cmocka_unit_test(other_platforms_are_not_tried_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

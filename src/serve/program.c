@@ -264,12 +264,12 @@ void program_work(struct program *p)
 {
 	int rc;
 
-	if (p->state != PROGRAM_RUNS)
-		return;
 	if (p->is_platform) {
 		platform_work(p);
 		return;
 	}
+	if (p->state != PROGRAM_RUNS)
+		return;
 	rc = tally_trace_work(p->trace, 0);
 	if (rc < 0) {
 		(void)program_trace_failed(p, p->trace, rc);

@@ -127,7 +127,8 @@ struct program {
 	char *events, *view;
 	struct watch *watch; /* NULL: it failed */
 	struct map family;   /* watch_figure.family -> its place in metric + 1 */
-	uint64_t passed_ns;  /* when time last passed there */
+	uint64_t passed_ns;  /* when time last passed there, or it was tried last */
+	uint64_t retry_ns;   /* it is tried again so long after that; 0: only by a reload */
 };
 int program_open(struct tally_serve *s, const char *path, struct program **ret);
 void program_close(struct program *p);
@@ -154,7 +155,7 @@ void platform_close(struct program *p);
 /* Begins to count, unless it does; negative with p->why. */
 int platform_load(struct program *p);
 void platform_work(struct program *p);
-uint64_t platform_wait_ns(const struct program *p, uint64_t now); /* until that has something to do; it runs */
+uint64_t platform_wait_ns(const struct program *p, uint64_t now); /* until that has something to do, which it has */
 int platform_read(struct program *p, const struct metric_reading *r);
 
 /* ---- serve.c ---------------------------------------------------------------------- */
