@@ -291,6 +291,22 @@ D
   [ "$(awk '{ n += $NF } END { print n }' one)" -le 1000 ]
 }
 
+@test "stacks whose sum is below 0 have no width: the page and /folded say how many, and a profile has them" {
+  needs_page
+  command -v go >/dev/null || skip "no go, whose pprof reads profiles"
+  echo 'BEGIN { @use["less", stack()] = sum(-40); @use["even less", stack()] = sum(-2); @use["more", stack()] = sum(60); }' >use.d
+  serve -s use.d
+  browse until "$STEPPED" print 'document.querySelector(".flame").dataset.total' print 'document.querySelector(".agg > p").textContent' >shown
+  [ "$(cat shown)" = "60
+Not drawn, since a sum below 0 has no width: 2 stacks." ] || { cat shown; return 1; }
+  curl -sf -D head "$at/folded" | grep -qE '^more.* 60$'
+  tr -d '\r' <head | grep -qix 'Tally-Left-Out: 2'
+  curl -sf -D head "$at/debug/pprof/profile?seconds=0" >use.pb.gz
+  run ! grep -i 'Tally-Left-Out' head
+  go tool pprof -top use.pb.gz >top 2>said || { cat said; return 1; }
+  for row in '-40 .*-40 .* less$' '-2 .* even less$' '60 .* more$'; do grep -qE -- "$row" top || { cat top; return 1; }; done
+}
+
 @test "a request for a profile that can't be had is told why" {
   needs_http
   echo 'BEGIN { @["a", stack()] = count(); }' >one.d

@@ -170,12 +170,12 @@ P
   gone
   read_calls 20
   until_log 'push: the server does not take profiles: .*connect'
-  curl -sf "$at/status" | grep -q '"push":{"pushed":1,"refused":0,"dropped":0,"waiting":[1-9][0-9]*,"reason":"[^"]*connect'
+  curl -sf "$at/status" | grep -q '"push":{"pushed":1,"refused":0,"dropped":0,"waiting":[1-9][0-9]*,"stacks_left_out":0,"reason":"[^"]*connect'
   read_calls 3
   keep "$port"
   until_log 'push: the server takes profiles again'
   until_value tally_profiles_waiting 0
-  curl -sf "$at/status" | grep -q '"waiting":0,"reason":""}'
+  curl -sf "$at/status" | grep -q '"waiting":0,"stacks_left_out":0,"reason":""}'
   read_calls 4000
   folded reads reads >all # the last ones are sent when the service ends
   ends_with 0 "$server" kill "$server"

@@ -21,13 +21,14 @@ void an_flame_agg(struct an_emit *e, const struct an_agg *a)
 
 void an_flame_end(struct an_emit *e)
 {
+	(void)an_flame_leave_out_negative(&e->flame);
 	for (uint32_t i = 0; i < e->flame.ntrees; i++) {
 		const struct an_flame_tree *t = &e->flame.tree[i];
 		struct buf words = { 0 };
 
 		if (!t->negative)
 			continue;
-		buf_printf(&words, "%llu row%s of %s left out: a sum below 0 has no width",
+		buf_printf(&words, "%llu path%s of %s left out: a sum below 0 has no width",
 			   (unsigned long long)t->negative, t->negative == 1 ? "" : "s", t->label);
 		e->to->failed |= words.failed;
 		e->ops->note(e, words.p ? words.p : "", words.n);

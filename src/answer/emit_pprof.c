@@ -24,7 +24,7 @@ static void pprof_event(struct an_emit *e, const struct an_event *v, const char 
 
 static void pprof_finish(struct an_emit *e, struct buf *to)
 {
-	an_flame_end(e);
+	an_flame_sort(&e->flame);
 	e->about.comment = e->comment;
 	e->about.ncomments = e->ncomments;
 	to->failed |= e->flame.failed | e->page.arena.failed;

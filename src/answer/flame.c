@@ -4,7 +4,8 @@
  * A node is found by its parent and its name through one hash table: a list of children would be searched from its
  * start for each row, and below a process there may be a hundred thousand. Children are linked once, in the order of
  * their names, when all rows are there: nodes are put into buckets by the rank of their name, and the buckets are
- * emptied from the last to the first, each node to the front of its parent's children.
+ * emptied from the last to the first, each node to the front of its parent's children. Nodes below which nothing has a
+ * value are not linked: a walk goes up from nodes with a value only.
  *
  * Five million frames have a few thousand names, and the texts of equal frames of one aggregation are mostly one text
  * in memory. So a name is looked up by that place first, in a table that forgets.
@@ -68,7 +69,7 @@ static int64_t flame_add_bounded(int64_t a, int64_t b)
 {
 	int64_t sum;
 
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+	return !__builtin_add_overflow(a, b, &sum) ? sum : a < 0 ? INT64_MIN : INT64_MAX;
 }
 
 /* ---- names and nodes ---------------------------------------------------------------------- */
@@ -261,23 +262,23 @@ void an_flame_add(struct an_flame *f, const struct an_agg *a)
 	f->seen = mem_alloc(sizeof(*f->seen) << SEEN_BITS);
 	f->failed |= !f->seen;
 	for (uint32_t i = 0; t && i < a->nrows && !f->failed; i++) {
-		const int64_t width = flame_row_width(a, &a->row[i]);
+		int64_t width = flame_row_width(a, &a->row[i]);
 		struct an_node *node;
 		uint32_t end;
 
 		/* counts are unsigned: one above 2^63 is bounded, not negative */
-		if (width < 0 && an_agg_signed(a) && a->fn == AGG_SUM) {
-			t->negative++;
-			continue;
-		}
-		end = width ? flame_row_end(f, t->root, &a->row[i]) : 0;
+		if (width < 0 && !(an_agg_signed(a) && a->fn == AGG_SUM))
+			width = INT64_MAX;
+		/* a sum of 0 may have been another one before (an_flame_subtract) */
+		end = width || a->fn == AGG_SUM ? flame_row_end(f, t->root, &a->row[i]) : 0;
 		if (!end)
 			continue;
 		node = &f->node[end];
 		if (!node->self || a->row[i].epoch < node->epoch)
 			node->epoch = a->row[i].epoch;
-		t->stacks += !node->self;
-		node->self = flame_add_bounded(node->self, width < 0 ? INT64_MAX : width);
+		t->stacks -= node->self != 0;
+		node->self = flame_add_bounded(node->self, width);
+		t->stacks += node->self != 0;
 	}
 	if (t)
 		t->has_stacks |= an_flame_has_stacks(a);
@@ -311,20 +312,55 @@ static uint32_t flame_node_same(struct an_flame *f, const struct an_flame *past,
 	return number ? flame_node_find(f, same[node->parent], number - 1, &slot) : 0;
 }
 
+static struct an_flame_tree *flame_tree_of(const struct an_flame *f, uint32_t node)
+{
+	uint32_t t = 0;
+
+	while (f->node[node].parent < f->nnodes)
+		node = f->node[node].parent;
+	while (t + 1 < f->ntrees && f->tree[t].root != node)
+		t++;
+	return &f->tree[t];
+}
+
 void an_flame_subtract(struct an_flame *f, const struct an_flame *past)
 {
 	uint32_t *same = mem_alloc((past->nnodes + 1) * sizeof(*same));
 
 	f->failed |= !same || past->failed;
 	for (uint32_t i = 1; !f->failed && f->nslots && i < past->nnodes; i++) {
+		const int64_t was = past->node[i].self;
 		struct an_node *node;
 
 		same[i] = flame_node_same(f, past, i, same);
 		node = &f->node[same[i]];
-		if (same[i] && node->epoch <= past->node[i].epoch && node->self >= past->node[i].self)
-			node->self -= past->node[i].self;
+		if (!same[i] || node->epoch > past->node[i].epoch ||
+		    (node->self < was && strcmp(flame_tree_of(f, same[i])->function, "sum") != 0))
+			continue;
+		if (__builtin_sub_overflow(node->self, was, &node->self))
+			node->self = was < 0 ? INT64_MAX : INT64_MIN;
 	}
 	mem_free(same);
+}
+
+/* ---- sums below 0 ------------------------------------------------------------------------------ */
+
+uint64_t an_flame_leave_out_negative(struct an_flame *f)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 1; i < f->nnodes; i++) {
+		struct an_flame_tree *t;
+
+		if (f->node[i].self >= 0)
+			continue;
+		t = flame_tree_of(f, i);
+		t->negative++;
+		t->stacks--;
+		f->node[i].self = 0;
+		n++;
+	}
+	return n;
 }
 
 /* ---- order ------------------------------------------------------------------------------------- */
@@ -364,12 +400,20 @@ void an_flame_sort(struct an_flame *f)
 		mem_free(behind);
 		return;
 	}
+	/* child is 1 for a while: the node, or one below it, has a value. Parents have the lower numbers. */
+	for (uint32_t i = 1; i < f->nnodes; i++)
+		f->node[i].child = f->node[i].self != 0;
+	for (uint32_t i = f->nnodes; i-- > 1;)
+		if (f->node[i].child && f->node[i].parent < f->nnodes)
+			f->node[f->node[i].parent].child = 1;
 	for (uint32_t i = 1; i < f->nnodes; i++) {
 		uint32_t *bucket = &first[f->name[f->node[i].name].rank];
 
+		if (f->node[i].child) {
+			behind[i] = *bucket;
+			*bucket = i;
+		}
 		f->node[i].child = f->node[i].next = 0;
-		behind[i] = *bucket;
-		*bucket = i;
 	}
 	for (uint32_t rank = f->nnames; rank-- > 0;)
 		for (uint32_t i = first[rank]; i; i = behind[i]) {

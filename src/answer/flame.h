@@ -8,8 +8,9 @@
  * frame without a function is its text (module and offset, or an address).
  *
  * Only what adds up has a tree: count(), sum() and histograms (how many values there were). avg(), min(), max() and
- * stddev() of a caller are not the sum of its callees', so they are refused, and who shows them shows a table. A row of
- * a negative sum has no width: it is left out and counted. A value of 0 adds nothing.
+ * stddev() of a caller are not the sum of its callees', so they are refused, and who shows them shows a table. A sum()
+ * may be negative. Such a path has no width, so forms that draw or fold leave it out, and its tree says how many paths
+ * that are; pprof keeps it. A value of 0 adds nothing.
  *
  * Memory: 40 bytes for each node, and each name once. Out of memory: `failed`, and rows are missing.
  */
@@ -36,7 +37,7 @@ struct an_flame_tree {
 	const char *function; /* "count" */
 	uint32_t root;        /* its node: the name is the label's */
 	uint32_t stacks;      /* paths with a value */
-	uint64_t negative;    /* rows that were left out */
+	uint64_t negative;    /* paths that an_flame_leave_out_negative() left out */
 	bool has_stacks;      /* a key is a stack */
 };
 struct an_flame {
@@ -59,16 +60,19 @@ bool an_flame_takes(const struct an_agg *a);
 bool an_flame_has_stacks(const struct an_agg *a);
 /* An aggregation that an_flame_takes(); one whose label is there already is added to it. */
 void an_flame_add(struct an_flame *f, const struct an_agg *a);
-/* Takes off what `past` had of the same paths: what was counted since. A path of a later epoch, or that has less than it
- * had, was cleared, and began anew: all of it stays. */
+/* Takes off what `past` had of the same paths: what was counted since, which of a sum() may be negative. A path of a later
+ * epoch, or a count that is less than it was, was cleared, and began anew: all of it stays. */
 void an_flame_subtract(struct an_flame *f, const struct an_flame *past);
-/* Children by name: what is written is in the same order in each run. After the last an_flame_add(). */
+/* Makes paths of a negative sum 0. Returns how many those are. */
+uint64_t an_flame_leave_out_negative(struct an_flame *f);
+/* Links children by name: what is written is in the same order in each run. Nodes that have no value, and none below
+ * them, are not linked. After all of the above. */
 void an_flame_sort(struct an_flame *f);
 /* What its values are, by the last word of its name as names have units ("@wait_ns"): "ns", "us", "ms", "bytes"; "" of
  * counts and where the name does not say it. */
 const char *an_flame_unit(const struct an_flame_tree *t);
-/* Walks a tree in preorder: the node behind `at` (the root first), 0: there is none. *depth follows, from 0 of the
- * root. */
+/* Walks a sorted tree in preorder: the node behind `at` (the root first), 0: there is none. *depth follows, from 0 of
+ * the root. */
 uint32_t an_flame_next(const struct an_flame *f, const struct an_flame_tree *t, uint32_t at, uint32_t *depth);
 /* Sums from the leaves to the root: total[node], of nnodes. */
 void an_flame_totals(const struct an_flame *f, int64_t *total);

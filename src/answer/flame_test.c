@@ -120,11 +120,13 @@ static void a_frame_of_the_kernel_and_one_of_a_process_with_its_name_are_two(voi
 	assert_text(&b, "f 1\nf_[k] 2\n");
 }
 
-static void sums_stay_within_64_bits_and_those_below_0_are_counted(void **state)
+static void sums_stay_within_64_bits(void **state)
 {
 	struct an_row rows[] = { { KEYS(STR("a")), .sum = INT64_MAX },
 				 { KEYS(STR("a")), .sum = 5 },
-				 { KEYS(STR("b")), .sum = -1 } };
+				 { KEYS(STR("b")), .sum = -1 },
+				 { KEYS(STR("c")), .sum = INT64_MIN },
+				 { KEYS(STR("c")), .sum = -1 } };
 	struct an_agg a = { .name = "x", .fn = AGG_SUM, .value_signed = true, .row = rows, .nrows = COUNT(rows) };
 	struct an_flame f = { 0 };
 	struct buf b = { 0 };
@@ -133,12 +135,75 @@ static void sums_stay_within_64_bits_and_those_below_0_are_counted(void **state)
 	an_flame_add(&f, &a);
 	an_flame_sort(&f);
 	an_folded_put(&b, &f);
-	assert_text(&b, "a 9223372036854775807\n");
-	assert_int_equal(f.tree[0].negative, 1);
+	assert_text(&b, "a 9223372036854775807\nb -1\nc -9223372036854775808\n");
 	an_flame_free(&f);
 	a.value_signed = false; /* a number of 64 bits */
 	folded_of(&b, &a, 1);
-	assert_text(&b, "a 9223372036854775807\nb 9223372036854775807\n");
+	assert_text(&b, "a 9223372036854775807\nb 9223372036854775807\nc 9223372036854775807\n");
+}
+
+/* Rows of one path are added before its sign is looked at; callers that call nothing else are gone with it. */
+static void paths_of_a_sum_below_0_are_left_out_and_counted(void **state)
+{
+	struct an_row rows[] = { { KEYS(STR("a"), STACK(SLOT_USTACK, user, user_func)), .sum = -5 },
+				 { KEYS(STR("a"), STACK(SLOT_USTACK, other, user_func)), .sum = 8 },
+				 { KEYS(STR("b"), STR("below")), .sum = -1 },
+				 { KEYS(STR("b"), STR("c")), .sum = -2 },
+				 { KEYS(STR("nothing")), .sum = 4 },
+				 { KEYS(STR("nothing")), .sum = -4 } };
+	const struct an_agg a = { .name = "x", .fn = AGG_SUM, .value_signed = true, .row = rows, .nrows = COUNT(rows) },
+			    well = { .name = "y", .fn = AGG_SUM, .value_signed = true, .row = rows + 1, .nrows = 1 };
+	struct an_flame f = { 0 };
+	struct buf b = { 0 };
+	uint32_t depth, nodes = 0;
+
+	(void)state;
+	an_flame_add(&f, &well);
+	an_flame_add(&f, &a);
+	assert_int_equal(f.tree[1].stacks, 3);
+	assert_int_equal(an_flame_leave_out_negative(&f), 2);
+	assert_int_equal(f.tree[0].negative, 0);
+	assert_int_equal(f.tree[1].negative, 2);
+	assert_int_equal(f.tree[1].stacks, 1);
+	assert_int_equal(an_flame_leave_out_negative(&f), 0);
+	an_flame_sort(&f);
+	an_folded_put(&b, &f);
+	assert_text(&b, "@y;a;a`main;a`leaf 8\n@x;a;a`main;a`leaf 3\n");
+	for (uint32_t at = an_flame_next(&f, &f.tree[1], 0, &depth); at; at = an_flame_next(&f, &f.tree[1], at, &depth))
+		nodes++;
+	assert_int_equal(nodes, 4); /* the root and those three */
+	an_flame_free(&f);
+}
+
+static void a_difference_of_sums_may_be_negative(void **state)
+{
+	struct an_row before[] = { { KEYS(STR("falls")), .sum = 5 },       { KEYS(STR("rises")), .sum = -9 },
+				   { KEYS(STR("falls more")), .sum = -1 }, { KEYS(STR("far")), .sum = INT64_MAX },
+				   { KEYS(STR("less")), .sum = 6 },        { KEYS(STR("to nothing")), .sum = 5 },
+				   { KEYS(STR("cleared")), .sum = 5 } },
+		      after[] = { { KEYS(STR("falls")), .sum = -3 },
+				  { KEYS(STR("rises")), .sum = 1 },
+				  { KEYS(STR("falls more")), .sum = -8 },
+				  { KEYS(STR("far")), .sum = -9 },
+				  { KEYS(STR("less")), .sum = 4 },
+				  { KEYS(STR("to nothing")), .sum = 0 },
+				  { KEYS(STR("cleared")), .sum = 4, .epoch = 1 } };
+	const struct an_agg
+		first = { .name = "n", .fn = AGG_SUM, .value_signed = true, .row = before, .nrows = COUNT(before) },
+		second = { .name = "n", .fn = AGG_SUM, .value_signed = true, .row = after, .nrows = COUNT(after) };
+	struct an_flame f = { 0 }, past = { 0 };
+	struct buf b = { 0 };
+
+	(void)state;
+	an_flame_add(&past, &first);
+	an_flame_add(&f, &second);
+	an_flame_subtract(&f, &past);
+	an_flame_sort(&f);
+	an_folded_put(&b, &f);
+	assert_text(&b,
+		    "cleared 4\nfalls -8\nfalls more -7\nfar -9223372036854775808\nless -2\nrises 10\nto nothing -5\n");
+	an_flame_free(&past);
+	an_flame_free(&f);
 }
 
 static void what_does_not_add_up_has_no_tree(void **state)
@@ -343,6 +408,9 @@ static void what_is_said(uint32_t format, struct buf *said, struct buf *b)
 	an_emit_close(&e);
 }
 
+#define REFUSED                                                                     \
+	"@m is left out: max() of a caller is not the sum of that of its callees\n" \
+	"avg() is left out: avg() of a caller is not the sum of that of its callees\n"
 static void what_has_no_tree_is_told(void **state)
 {
 	static const uint32_t forms[] = { TALLY_FORMAT_FOLDED, TALLY_FORMAT_PPROF };
@@ -352,10 +420,9 @@ static void what_has_no_tree_is_told(void **state)
 		struct buf said = { 0 }, b = { 0 };
 
 		what_is_said(forms[i], &said, &b);
-		assert_text(&said, "@m is left out: max() of a caller is not the sum of that of its callees\n"
-				   "avg() is left out: avg() of a caller is not the sum of that of its callees\n"
-				   "2 rows of @two left out: a sum below 0 has no width\n"
-				   "1 row of @one left out: a sum below 0 has no width\n");
+		assert_text(&said, i ? REFUSED :
+				       REFUSED "2 paths of @two left out: a sum below 0 has no width\n"
+					       "1 path of @one left out: a sum below 0 has no width\n");
 		buf_free(&b);
 	}
 }
@@ -480,7 +547,9 @@ int main(void)
 		cmocka_unit_test(a_difference_has_what_was_counted_since),
 		cmocka_unit_test(a_difference_without_memory_is_none),
 		cmocka_unit_test(a_frame_of_the_kernel_and_one_of_a_process_with_its_name_are_two),
-		cmocka_unit_test(sums_stay_within_64_bits_and_those_below_0_are_counted),
+		cmocka_unit_test(sums_stay_within_64_bits),
+		cmocka_unit_test(paths_of_a_sum_below_0_are_left_out_and_counted),
+		cmocka_unit_test(a_difference_of_sums_may_be_negative),
 		cmocka_unit_test(what_does_not_add_up_has_no_tree),
 		cmocka_unit_test(trees_agree_with_a_list_of_paths),
 		cmocka_unit_test(a_hundred_thousand_callees_of_one_function_take_no_longer_each),

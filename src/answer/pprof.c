@@ -3,7 +3,7 @@
  *
  * The message is written by hand: it is output alone, and of protobuf's encoding it needs two kinds of field: a number
  * (wire type 0) and bytes (2), both behind a varint of field number and kind. Numbers of 0 are left out, as that
- * encoding has it.
+ * encoding has it. A value may be negative, as in the difference of two profiles.
  *
  * Each aggregation is a type of sample, so a sample has a number for each of them, all but its own 0. A location is a
  * name of the trees, without an address: addresses of a function are one box. Keys are frames at the root, as in the

@@ -332,6 +332,17 @@ static void a_sum_has_the_unit_that_its_name_ends_with(void **state)
 	}
 }
 
+static void a_sum_below_0_stays(void **state)
+{
+	struct an_row row = { .sum = -7 };
+	const struct an_agg agg = { .name = "t", .fn = AGG_SUM, .value_signed = true, .row = &row, .nrows = 1 };
+
+	(void)state;
+	assert_profile(
+		&agg, 1, &(struct an_pprof){ 0 },
+		"type t in count\ndefault t\nfunction 1: @t, @t\nlocation 1 in mapping 0: function 1\nsample at 1: -7\n");
+}
+
 static void without_aggregations_there_is_a_type_and_what_is_not_known_is_left_out(void **state)
 {
 	(void)state;
@@ -421,6 +432,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sample_has_its_frames_the_innermost_first_and_a_value_of_its_own_aggregation),
 		cmocka_unit_test(a_sum_has_the_unit_that_its_name_ends_with),
+		cmocka_unit_test(a_sum_below_0_stays),
 		cmocka_unit_test(without_aggregations_there_is_a_type_and_what_is_not_known_is_left_out),
 		cmocka_unit_test(modules_are_mappings_and_names_are_utf8),
 		cmocka_unit_test(a_long_profile_is_whole),

@@ -217,6 +217,8 @@ enum MHD_Result http_send(struct http_request *q, unsigned status, const char *t
 	lib->add_response_header(r, "Content-Security-Policy", policy ? policy : "default-src 'none'");
 	if (*q->duration)
 		lib->add_response_header(r, "Tally-Duration", q->duration);
+	if (*q->left_out)
+		lib->add_response_header(r, "Tally-Left-Out", q->left_out);
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		lib->add_response_header(r, "Allow", "GET, HEAD");
 	if (status == MHD_HTTP_UNAUTHORIZED)

@@ -62,7 +62,9 @@ struct http_request {
 	/* the path's own, NULL at first; state_free, if set, gets it when the request is over, however it ends */
 	void *state;
 	void (*state_free)(void *state);
-	char duration[24]; /* of which time its answer is, in seconds: a header; "": of none, or nobody knows */
+	/* headers of the answer; "": none */
+	char duration[24]; /* of which time it is, in seconds */
+	char left_out[24]; /* how many stacks it has not, since their sum is below 0 */
 };
 /* Of a Host header: "localhost", "127.0.0.1:7347", "[::1]"; an address is itself, whatever a name server says. */
 bool http_is_loopback_name(const char *host);

@@ -413,8 +413,10 @@ function flameData(a, r) {
 		a.changed = false;
 	}
 	let before = [];
+	a.negative = 0;
 	a.paths.forEach((s) => {
 		const v = inRange(s, r);
+		if (v < 0) { a.negative++; }
 		if (v <= 0 || s.other) { return; }
 		let common = 0;
 		while (common < before.length && common < s.key.length && before[common] === s.key[common]) { common++; }
@@ -514,9 +516,15 @@ function draw() {
 		if (a.heat) { drawHeat(a, r); }
 		if (a.big) { drawBig(a, r); }
 		if (a.columns) { drawTable(a, r); }
-		set(a.note, a.series.size ? (a.folded ? group.format(a.folded) + " more keys are one row, (other keys)." : "") : "Nothing was counted yet.");
+		set(a.note, notes(a));
 	});
 	document.body.dataset.step = S.last - BASE; document.body.dataset.time = S.times[S.last % S.n]; document.body.dataset.steps = S.last - S.first + 1;
+}
+function notes(a) {
+	const list = a.series.size ? [] : ["Nothing was counted yet."];
+	if (a.folded) { list.push(group.format(a.folded) + " more keys are one row, (other keys)."); }
+	if (a.negative) { list.push("Not drawn, since a sum below 0 has no width: " + group.format(a.negative) + (a.negative === 1 ? " stack." : " stacks.")); }
+	return list.join(" ");
 }
 function later() { if (!frame) { frame = requestAnimationFrame(draw); } }
 

@@ -5,6 +5,8 @@
  * Both have what was counted between two readings, `seconds` apart; with seconds=0 all since the program began. A
  * request that waits for its second reading keeps the call trees of the first, and is suspended. These are the trees
  * that `tally trace -o` writes such files from, so all agree.
+ *
+ * Folded stacks have no place for a sum below 0, nor for words: the header Tally-Left-Out says how many there are.
  */
 #include <stdio.h>
 #include <string.h>
@@ -181,6 +183,7 @@ static enum MHD_Result profile_send(struct http_request *q, bool pprof, struct a
 				    uint64_t lasted_ns)
 {
 	const struct an_pprof about = { .began_ns = began_ns, .lasted_ns = lasted_ns };
+	const uint64_t left_out = pprof ? 0 : an_flame_leave_out_negative(f);
 	struct buf body = { 0 };
 
 	an_flame_sort(f);
@@ -192,6 +195,8 @@ static enum MHD_Result profile_send(struct http_request *q, bool pprof, struct a
 	if (began_ns)
 		snprintf(q->duration, sizeof(q->duration), "%llu.%03llu", (unsigned long long)(lasted_ns / SECOND_NS),
 			 (unsigned long long)(lasted_ns / 1000000 % 1000));
+	if (left_out)
+		snprintf(q->left_out, sizeof(q->left_out), "%llu", (unsigned long long)left_out);
 	return http_answer(q, MHD_HTTP_OK, pprof ? "application/octet-stream" : "text/plain; charset=utf-8", NULL,
 			   &body);
 }

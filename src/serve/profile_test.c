@@ -206,6 +206,34 @@ static void who_waited_for_his_time_is_answered_at_once_and_told_how_long_it_was
 	close(fd);
 }
 
+static void stacks_of_a_sum_below_0_are_left_out_of_folded_ones_aloud(void **state)
+{
+	static const char *const row[][2] = {
+		{ "/folded?aggregation=use", "\r\nTally-Left-Out: 1\r\n" },
+		{ "/folded?aggregation=more", NULL },
+		{ "/debug/pprof/profile?seconds=0", NULL },
+	};
+	struct http_tested *t = *state;
+
+	(void)traced_open(t->s, "/x/one.d",
+			  "BEGIN { @use[\"less\", stack()] = sum(-4); @use[\"more\", stack()] = sum(3); "
+			  "@more[\"m\", stack()] = sum(3); }");
+	ANSWER(t, "/folded?aggregation=use", "200 more 3\n");
+	for (size_t i = 0; i < COUNT(row); i++) {
+		const int fd = client_ask(t, row[i][0]);
+		char answer[2048];
+		const ssize_t n = recv(fd, answer, sizeof(answer) - 1, 0);
+
+		assert_true(n > 0);
+		answer[n] = '\0';
+		if (!strstr(answer, row[i][1] ? row[i][1] : "200 OK") ||
+		    (!row[i][1] && strstr(answer, "Tally-Left-Out")))
+			fail_msg("%s: %s", row[i][0], answer);
+		close(fd);
+		service_work(t);
+	}
+}
+
 static void a_profile_of_pprof_takes_half_a_minute_unless_said(void **state)
 {
 	struct http_tested *t = *state;
@@ -332,6 +360,7 @@ int main(void)
 		WITH_SERVICE(with_a_time_the_answer_has_what_was_counted_in_it),
 		WITH_SERVICE(what_was_cleared_meanwhile_is_what_was_counted_since),
 		WITH_SERVICE(who_waited_for_his_time_is_answered_at_once_and_told_how_long_it_was),
+		WITH_SERVICE(stacks_of_a_sum_below_0_are_left_out_of_folded_ones_aloud),
 		WITH_SERVICE(a_profile_of_pprof_takes_half_a_minute_unless_said),
 		WITH_SERVICE(a_program_that_ended_or_was_replaced_meanwhile_has_no_profile),
 		WITH_SERVICE(so_many_profiles_are_taken_at_once_and_one_that_is_over_leaves_its_place),

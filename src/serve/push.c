@@ -51,6 +51,7 @@ struct push_source { /* an aggregation */
 	struct program *program;
 	char *name;
 	uint64_t generation, since_ns; /* of its program; of the last reading */
+	bool lacks;                    /* stacks of a sum below 0 were left out, and the log has it */
 	struct an_flame past;
 };
 struct push_profile {
@@ -75,6 +76,7 @@ struct push {
 	uint64_t failed_ns,
 		retry_ns; /* when the server last did not take one, and how long to wait then; 0: it took it */
 	uint64_t sent, refused, dropped, tries;
+	uint64_t left_out;        /* stacks of a sum below 0, of all profiles */
 	char why[WORDS_MOST * 2]; /* the server did not take the last one; "" */
 };
 
@@ -351,6 +353,20 @@ static bool push_has_counts(const struct an_flame *f)
 	return false;
 }
 
+/* Pyroscope drops samples of a sum below 0, and says nothing: so they are left out here, and counted. */
+static void push_leave_out(struct push *p, struct push_source *src, struct an_flame *f)
+{
+	const uint64_t n = an_flame_leave_out_negative(f);
+
+	p->left_out += n;
+	if (n && !src->lacks)
+		serve_note(p->serve,
+			   "push: %s of %s: stacks with a sum below 0 are left out, for servers of profiles keep none; "
+			   "/debug/pprof/profile has them",
+			   f->tree[0].label, src->program->name);
+	src->lacks |= n != 0;
+}
+
 static int push_take_aggregation(void *arg, uint32_t number, const struct an_agg *a)
 {
 	const struct push_reading *c = arg;
@@ -369,6 +385,7 @@ static int push_take_aggregation(void *arg, uint32_t number, const struct an_agg
 		return 0;
 	}
 	an_flame_subtract(&since, &src->past);
+	push_leave_out(c->p, src, &since);
 	if (push_has_counts(&since) && !push_queue(c->p, src, &since, c->now_ns))
 		c->p->dropped++;
 	an_flame_free(&since);
@@ -557,9 +574,12 @@ void push_put_status(const struct push *p, struct buf *to)
 {
 	if (!p)
 		return;
-	buf_printf(to, ",\"push\":{\"pushed\":%llu,\"refused\":%llu,\"dropped\":%llu,\"waiting\":%u,\"reason\":",
-		   (unsigned long long)p->sent, (unsigned long long)p->refused, (unsigned long long)p->dropped,
-		   p->nwaiting);
+	buf_printf(
+		to,
+		",\"push\":{\"pushed\":%llu,\"refused\":%llu,\"dropped\":%llu,\"waiting\":%u,\"stacks_left_out\":%llu,"
+		"\"reason\":",
+		(unsigned long long)p->sent, (unsigned long long)p->refused, (unsigned long long)p->dropped,
+		p->nwaiting, (unsigned long long)p->left_out);
 	buf_json_str(to, p->why, strlen(p->why));
 	buf_putc(to, '}');
 }

@@ -225,6 +225,33 @@ static void what_was_counted_since_the_last_reading_is_sent(void **state)
 	assert_string_equal(t->host.notes, "");
 }
 
+/* A profile with nothing else is not sent; the log has it once. */
+static void stacks_of_a_sum_below_0_are_left_out_aloud(void **state)
+{
+	struct pushing *t = *state;
+	struct buf b = { 0 };
+
+	t->p = traced_open(t->s, "/x/two.d",
+			   "BEGIN { @use[\"less\", stack()] = sum(-4); @use[\"more\", stack()] = sum(3); } "
+			   "tick-1s { @use[\"less\", stack()] = sum(-1); }");
+	pushing_begin(t);
+	pushing_count(t, 10);
+	METRICS(t, 0, 0, 0, 1, 0);
+	server_answers(t, "200 OK", "");
+	assert_string_equal(strstr(t->request, "\r\n\r\n"), "\r\n\r\nmore 3\n");
+	pushing_count(t, 10);
+	METRICS(t, 1, 0, 0, 0, 1);
+	t->s->o.flags &= ~TALLY_SERVE_FOLDED; /* a profile of pprof alike */
+	pushing_count(t, 10);
+	METRICS(t, 1, 0, 0, 0, 1);
+	assert_string_equal(t->host.notes,
+			    "push: @use of two: stacks with a sum below 0 are left out, for servers of profiles keep "
+			    "none; /debug/pprof/profile has them\n");
+	push_put_status(t->push, &b);
+	assert_non_null(strstr(b.p, "\"stacks_left_out\":3,"));
+	buf_free(&b);
+}
+
 static void a_clock_that_is_set_back_reads_at_once(void **state)
 {
 	struct pushing *t = *state;
@@ -317,9 +344,10 @@ static void the_words_of_a_server_are_a_line_and_no_more_than_fit(void **state)
 	pushing_begin(t);
 	pushing_count(t, 10);
 	server_answers(t, "500 Internal Server Error", words);
-	snprintf(want, sizeof(want),
-		 ",\"push\":{\"pushed\":0,\"refused\":0,\"dropped\":0,\"waiting\":1,\"reason\":\"HTTP 500: %.120s\"}",
-		 words);
+	snprintf(
+		want, sizeof(want),
+		",\"push\":{\"pushed\":0,\"refused\":0,\"dropped\":0,\"waiting\":1,\"stacks_left_out\":0,\"reason\":\"HTTP 500: %.120s\"}",
+		words);
 	push_put_status(t->push, &b);
 	assert_string_equal(b.p, want);
 	buf_free(&b);
@@ -463,6 +491,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PUSHING(what_was_counted_since_the_last_reading_is_sent),
+		PUSHING(stacks_of_a_sum_below_0_are_left_out_aloud),
 		PUSHING(a_clock_that_is_set_back_reads_at_once),
 		PUSHING(a_server_at_fault_is_asked_again_later_and_later),
 		PUSHING(what_a_server_refuses_is_lost_and_counted),
