@@ -6,7 +6,8 @@
 (function () {
 const $ = (q, in_) => (in_ || document).querySelector(q), BASE = 1e6;
 const group = new Intl.NumberFormat("en"), short = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
-const LOSSES = { firing: "firings", recursion: "firings within their own program", tick: "firings of tick probes", principal: "records", aggregation: "aggregation keys", stack: "stacks", dynamic: "variables", slice: "time slices",
+const LOSSES = { firing: "firings", recursion: "firings within their own program", tick: "firings of tick probes", principal: "records", aggregation: "values whose key found no room", stack: "stacks",
+	dynamic: "assignments to variables that found no room", slice: "time slices",
 	wait: "waits for locks", speculation_busy: "speculations (busy)", speculation_unavailable: "speculations (no buffer)", speculative: "speculative records",
 	lost_records: "records of packets", gaps: "gaps between packets", damaged_bytes: "damaged bytes of a trace" };
 let S = null, range = { kind: "all" }, paused = false, waiting = [], frame = 0, drag = null, source, heard = 0;
