@@ -827,7 +827,7 @@ until_stored() { # QUERY NUMBER
   known_program
   serve -s known.d --on power -e gpci/entitled/ --on kunpeng -e hisi_ptt0_2/filter=0x80001,type=7/
   metrics >page
-  /usr/bin/python3 - "$BATS_TEST_DIRNAME/../examples/prometheus" <<'P'
+  /usr/bin/python3 - "$BATS_TEST_DIRNAME/../examples/prometheus" "$BATS_TEST_DIRNAME/../src/serve/own.def" <<'P'
 import json, re, sys
 board = json.load(open(sys.argv[1] + '/tally-dashboard.json'))
 exprs = [t['expr'] for p in board['panels'] for t in p['targets']]
@@ -838,6 +838,7 @@ with open('dashboard.yml', 'w') as f: # JSON is YAML
     json.dump({'groups': [{'name': 'dashboard', 'rules': [{'record': f'panel:{i}', 'expr': e.replace('$__rate_interval', '5m').replace('$instance', '.*')}
                                                           for i, e in enumerate(exprs)]}]}, f)
 served = set(re.findall(r'^# TYPE (\S+) ', open('page').read(), re.M))
+served |= {'tally_' + n + ('_total' if t == 'COUNTER' else '') for n, t in re.findall(r'^OWN\((\w+), (\w+)', open(sys.argv[2]).read(), re.M)} # of --push, --archive, too
 said = re.findall(r'\btally_\w+', ' '.join(exprs) + board['templating']['list'][1]['query'] + ' '.join(re.findall(r'expr:(.*?)\n +(?:for|labels):', open(sys.argv[1] + '/tally-alerts.yml').read(), re.S)))
 assert len(set(said)) >= 6 and set(said) <= served, set(said) - served
 P
