@@ -237,7 +237,13 @@ J
 @test "it fits a phone, in dark and in light: nothing is wider than the window" {
   needs_page
   known_program
-  serve -s known.d
+  echo 'BEGIN { @lat_ms["some-long-command", 123456] = quantize(5000000); @lat_ms["a", 1] = quantize(3); @[123456789, 123456789, 123456789, 123456789] = sum(12345678901234); }' >wide.d
+  serve -s known.d -s wide.d
+  for width in 360 390; do # of four keys the table may be wider: it is scrolled
+    browse --size ${width}x844 until "$STEPPED" print 'document.documentElement.scrollWidth' print 'const t = document.querySelector("[data-name=lat_ms] table"); t.scrollWidth <= t.parentNode.clientWidth' >shown
+    [ "$(cat shown)" = "$width
+true" ] || { cat shown; return 1; }
+  done
   for scheme in "" --dark; do
     # shellcheck disable=SC2086
     browse $scheme --size 390x844 until "$STEPPED" print 'document.documentElement.scrollWidth' print 'getComputedStyle(document.body).backgroundColor' >shown

@@ -257,10 +257,11 @@ function tableOf(a) {
 		tr.append(th);
 	});
 	tr.append(make("th", "s t", "over time"));
-	a.head = tr;
+	a.head = tr; table.style.setProperty("--keys", Math.max(a.keys.length, 1));
 	table.append(make("thead"), make("tbody")); table.tHead.append(tr); a.body = table.tBodies[0];
 	a.more = make("button", "more"); a.more.type = "button"; a.more.addEventListener("click", () => { a.shown += 100; later(); });
-	a.el.append(table, a.more);
+	const across = make("div", "across");
+	across.append(table); a.el.append(across, a.more);
 }
 function drawTable(a, r) {
 	const want = a.filter ? a.filter.value.toLowerCase() : "", c = a.columns[a.sort.at], up = a.sort.up ? 1 : -1;
