@@ -234,6 +234,27 @@ J
   grep -q 'Hatched time was not read' shown
 }
 
+@test "labels of times differ, also of a time of two seconds" {
+  needs_page
+  known_program
+  serve -s known.d
+  cat >texts.js <<'J'
+const put = CanvasRenderingContext2D.prototype.fillText, clear = CanvasRenderingContext2D.prototype.clearRect;
+CanvasRenderingContext2D.prototype.fillText = function (text, ...at) { (this.canvas.texts ||= []).push(text); put.call(this, text, ...at); };
+CanvasRenderingContext2D.prototype.clearRect = function (...at) { this.canvas.texts = []; clear.call(this, ...at); };
+window.labels = () => document.querySelector("#timeline canvas").texts.filter((t) => /^[0-9]+:/.test(t));
+window.EventSource = class {
+	constructor() { this.on = {}; window.come = (name, s, more) => this.on[name]({ data: JSON.stringify(Object.assign({ t: 1e12 + s * 1000, fired: [], lost: [] }, more)) });
+		setTimeout(() => { come("state", 0, { step: 1000, span: 600000, reach: 0, programs: [] }); come("step", 1); come("step", 2); }); }
+	addEventListener(name, f) { this.on[name] = f; }
+	close() { }
+};
+J
+  browse --script texts.js until 'document.body.dataset.step === "2" && labels().length > 3' print 'new Set(labels()).size === labels().length' \
+    run 'for (let s = 3; s < 60; s++) { come("step", s); }' until 'document.body.dataset.step === "59"' print 'labels().some((t) => /[.,]/.test(t))' >shown
+  [ "$(tr '\n' ' ' <shown)" = "true false " ] || { cat shown; return 1; }
+}
+
 @test "it fits a phone, in dark and in light: nothing is wider than the window" {
   needs_page
   known_program

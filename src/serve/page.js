@@ -40,7 +40,9 @@ function human(v, unit) {
 	return group.format(v) + (unit === "bytes" ? " B" : "");
 }
 function perSecond(v, unit) { return (Math.abs(v) >= 1000 || v === 0 ? human(Math.round(v), unit) : human(Number(v.toPrecision(3)), unit)); }
-function clock(t) { return new Date(t).toLocaleTimeString([], { hour12: false }); }
+function clock(t, digits) {
+	return new Date(t).toLocaleTimeString([], { hour12: false, hour: "numeric", minute: "numeric", second: "numeric", fractionalSecondDigits: digits });
+}
 function canvasOf(canvas, height) {
 	const w = canvas.clientWidth || canvas.parentNode.clientWidth, scale = window.devicePixelRatio || 1, c = canvas.getContext("2d");
 	if (canvas.width !== Math.round(w * scale) || canvas.height !== Math.round(height * scale)) {
@@ -438,11 +440,12 @@ function drawFlame(a, r) {
 // ---- the head ------------------------------------------------------------------------------------
 function axis(v, left, width, r, y) {
 	const t0 = S.times[r.from % S.n], t1 = S.times[r.to % S.n], n = Math.max(2, Math.floor(width / 140));
+	const digits = (t1 - t0) / (n - 1) < 1000 ? 1 : undefined; // of labels less than a second apart, which would be the same
 	v.c.fillStyle = style("--soft");
 	for (let i = 0; t1 > t0 && i < n; i++) {
 		const f = i / (n - 1);
 		v.c.textAlign = i === 0 ? "left" : i === n - 1 ? "right" : "center";
-		v.c.fillText(clock(t0 + (t1 - t0) * f), left + f * width, y);
+		v.c.fillText(clock(t0 + (t1 - t0) * f, digits), left + f * width, y);
 	}
 }
 function drawTimeline(r) {
