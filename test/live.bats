@@ -255,6 +255,32 @@ J
   [ "$(tr '\n' ' ' <shown)" = "true false " ] || { cat shown; return 1; }
 }
 
+@test "the time line adds up what aggregations count, no sums, and says so" {
+  needs_page
+  known_program
+  serve -s known.d
+  cat >texts.js <<'J'
+const put = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, ...at) { this.canvas.said = text; put.call(this, text, ...at); };
+const agg = (id, function_, kind) => ({ id: id, program: "p", name: "a" + id, function: function_, kind: kind, keys: kind === "stacks" ? ["stack()"] : [], help: "", lows: [] });
+window.EventSource = class {
+	constructor() {
+		this.on = {};
+		const come = (name, s, more) => this.on[name]({ data: JSON.stringify(Object.assign({ t: 1e12 + s * 1000, fired: [0], lost: [] }, more)) });
+		setTimeout(() => {
+			come("state", 0, { step: 1000, span: 600000, reach: 0, programs: [["p", "running", "", "p.d"]], names: [[4, [1, "f"]], [5, [1, "f"]]], new: [[1, 11], [2, 12], [3, 13], [4, 14, 0], [5, 15, 0]],
+				aggs: [agg(1, "count", "count"), agg(2, "sum", "sum"), agg(3, "avg", "gauge"), agg(4, "count", "stacks"), agg(5, "sum", "stacks")] });
+			come("step", 1); come("step", 2, { d: [11, 3, 12, 1000, 13, 1000, 14, 4, 15, 1000] });
+		});
+	}
+	addEventListener(name, f) { this.on[name] = f; }
+	close() { }
+};
+J
+  browse --script texts.js until 'document.body.dataset.step === "2"' print 'document.querySelector("#timeline canvas").said' >shown
+  [ "$(cat shown)" = "counts of all aggregations together, at most 7 a second" ] || { cat shown; return 1; }
+}
+
 @test "it fits a phone, in dark and in light: nothing is wider than the window" {
   needs_page
   known_program

@@ -90,7 +90,7 @@ function apply(e, step) {
 		s.value += d[i + 1];
 		if (step) {
 			ring(s)[at] = d[i + 1];
-			if (s.agg.kind !== "gauge" && s.agg.kind !== "sum") { S.activity[at] += Math.max(d[i + 1], 0); }
+			if (isCounted(s.agg)) { S.activity[at] += Math.max(d[i + 1], 0); }
 		}
 	}
 	for (let i = 0; i < b.length; i += 3) {
@@ -107,6 +107,8 @@ function apply(e, step) {
 		s.agg.series.delete(id); s.agg.changed = true; S.series.delete(id);
 	});
 }
+// Whether its values are numbers of events, which the time line adds up.
+function isCounted(a) { return a.kind === "count" || a.kind === "histogram" || a.kind === "stacks" && a.function !== "sum"; }
 function bucketOf(a, k) {
 	let b = a.buckets.get(k);
 	if (!b) { b = { value: 0, ring: null }; a.buckets.set(k, b); }
@@ -133,7 +135,7 @@ function past(e) {
 		const s = S.series.get(d[i]);
 		if (!s) { continue; }
 		ring(s)[at] = d[i + 1];
-		if (s.agg.kind !== "gauge" && s.agg.kind !== "sum") { S.activity[at] += Math.max(d[i + 1], 0); }
+		if (isCounted(s.agg)) { S.activity[at] += Math.max(d[i + 1], 0); }
 	}
 	for (let i = 0; i < b.length; i += 3) {
 		const s = S.series.get(b[i]);
@@ -467,7 +469,7 @@ function drawTimeline(r) {
 		v.c.strokeStyle = style("--accent"); v.c.strokeRect(a + .5, .5, Math.max(b - a - 1, 1), 31);
 	}
 	axis(v, 0, v.w, all, 40);
-	v.c.textAlign = "left"; v.c.fillStyle = style("--soft"); v.c.fillText("counted a second, at most " + short.format(most), 6, 8);
+	v.c.textAlign = "left"; v.c.fillStyle = style("--soft"); v.c.fillText("counts of all aggregations together, at most " + short.format(most) + " a second", 6, 8);
 }
 function drawPrograms(r) {
 	const dl = $("#programs dl");
