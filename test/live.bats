@@ -60,6 +60,16 @@ D
   metrics | grep -qxF 'tally_reads_total{program="reads",execname="serve-reader"} 20000'
 }
 
+@test "percentiles are of the range, as counts are" {
+  needs_page
+  echo 'BEGIN { @q["k"] = quantize(1000, 1000000); } tick-50ms { @q["k"] = quantize(3); }' >q.d
+  serve -s q.d
+  quantiles='Array.from(document.querySelectorAll(".agg tbody td[data-v]")).slice(3).map((c) => c.dataset.v).join()'
+  browse until "$STEPPED && $quantiles === '1023,1023,1023'" print 'Array.from(document.querySelectorAll(".agg thead th")).map((c) => c.textContent).slice(3, 6).join()' \
+    run 'void Array.from(document.querySelectorAll("#ranges button")).find((b) => b.textContent === "1 min").click()' until "$quantiles === '3,3,3'" >shown
+  [ "$(cat shown)" = 'p50 in range ≤,p90 in range ≤,p99 in range ≤' ] || { cat shown; return 1; }
+}
+
 @test "names that want to be markup stay text, and no other host is asked" {
   needs_page
   cat >hostile.d <<'D'

@@ -78,7 +78,7 @@ function apply(e, step) {
 	(e.names || []).forEach((n) => { const a = S.aggs.get(n[0]); a.kinds += n[1][0]; a.names.push(n[1][1]); });
 	(e.new || []).forEach((n) => {
 		const a = S.aggs.get(n[0]), other = n.length === 3 && n[2] === null;
-		const s = { id: n[1], agg: a, other: other, key: other ? [] : n.slice(2), value: 0, ring: null, buckets: null };
+		const s = { id: n[1], agg: a, other: other, key: other ? [] : n.slice(2), value: 0, ring: null, buckets: null, log: [] };
 		s.text = other ? "(other keys)" : a.kind === "stacks" ? "" : s.key.map(keyText).join(" ");
 		a.series.set(s.id, s); a.changed = true; S.series.set(s.id, s);
 	});
@@ -98,7 +98,7 @@ function apply(e, step) {
 		if (!s) { continue; }
 		s.buckets = s.buckets || new Map(); s.buckets.set(b[i + 1], (s.buckets.get(b[i + 1]) || 0) + b[i + 2]);
 		bucketOf(s.agg, b[i + 1]).value += b[i + 2];
-		if (step) { ring(bucketOf(s.agg, b[i + 1]))[at] += b[i + 2]; }
+		if (step) { ring(bucketOf(s.agg, b[i + 1]))[at] += b[i + 2]; s.log.push(S.last, b[i + 1], b[i + 2]); }
 	}
 	(e.dead || []).forEach((id) => {
 		const s = S.series.get(id);
@@ -119,7 +119,10 @@ function step(e) {
 	const at = S.last % S.n;
 	if (S.last - S.first + 1 > S.n) { S.first = S.last - S.n + 1; }
 	while (S.first < S.last && (S.times[S.first % S.n] < e.t - S.span || S.times[S.first % S.n] > e.t)) { S.first++; } // also of a clock that was set back
-	S.series.forEach((s) => { if (s.ring) { s.ring[at] = 0; } });
+	S.series.forEach((s) => {
+		if (s.ring) { s.ring[at] = 0; }
+		if (s.log.length && S.last % S.n === 0) { s.log = s.log.filter((x, i) => s.log[i - i % 3] >= S.first); }
+	});
 	S.aggs.forEach((a) => a.buckets.forEach((b) => { if (b.ring) { b.ring[at] = 0; } }));
 	S.times[at] = e.t; S.activity[at] = 0;
 	apply(e, true);
@@ -139,7 +142,7 @@ function past(e) {
 	}
 	for (let i = 0; i < b.length; i += 3) {
 		const s = S.series.get(b[i]);
-		if (s) { ring(bucketOf(s.agg, b[i + 1]))[at] += b[i + 2]; }
+		if (s) { ring(bucketOf(s.agg, b[i + 1]))[at] += b[i + 2]; s.log.push(S.first, b[i + 1], b[i + 2]); }
 	}
 }
 function keyText(k) { return Array.isArray(k) ? k.join(" < ") : String(k); }
@@ -228,7 +231,7 @@ function columns(a) {
 	if (a.kind === "histogram") {
 		put("count", (s) => s.value, (v) => group.format(v));
 		put("in range", (s, r) => inRange(s, r), (v) => group.format(v), "wide");
-		[.5, .9, .99].forEach((f) => put("p" + f * 100 + " of all \u2264", (s) => quantile(a, s.buckets, f), (v) => (v === null ? "-" : human(v, u)), f === .9 ? "wide" : ""));
+		[.5, .9, .99].forEach((f) => put("p" + f * 100 + " in range \u2264", (s, r) => quantile(a, bucketsIn(s, r), f), (v) => (v === null ? "-" : human(v, u)), f === .9 ? "wide" : ""));
 	} else if (a.kind === "gauge") {
 		put(a.function, (s) => s.value, (v) => human(v, u));
 		put("change in range", (s, r) => sum(s, r), (v) => (v > 0 ? "+" : "") + human(v, u), "wide");
@@ -238,6 +241,16 @@ function columns(a) {
 		put("per second", (s, r) => (r.seconds ? sum(s, r) / r.seconds : 0), (v) => perSecond(v, u));
 	}
 	return c;
+}
+// What a key's buckets had in a range. A key has no ring for each of its buckets, which would be large: its log has [step, bucket, difference] of each change.
+function bucketsIn(s, r) {
+	if (r.all) { return s.buckets; }
+	if (s.cutOf === r) { return s.cut; }
+	s.cutOf = r; s.cut = new Map();
+	for (let i = 0; i < s.log.length; i += 3) {
+		if (s.log[i] > r.from && s.log[i] <= r.to) { s.cut.set(s.log[i + 1], (s.cut.get(s.log[i + 1]) || 0) + s.log[i + 2]); }
+	}
+	return s.cut;
 }
 function quantile(a, buckets, f) {
 	if (!buckets) { return null; }
