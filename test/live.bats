@@ -60,6 +60,20 @@ D
   metrics | grep -qxF 'tally_reads_total{program="reads",execname="serve-reader"} 20000'
 }
 
+@test "an average is the same whole number on the page, in what tally trace prints, and in JSON; its sum and count are in /metrics" {
+  needs_page
+  echo 'BEGIN { @a = avg(3); @a = avg(4); }' >mean.d
+  serve -s mean.d
+  browse until "$STEPPED" print 'document.querySelector(".agg .what").textContent' print 'document.querySelector(".big b").textContent' >shown
+  [ "$(cat shown)" = "avg() in whole numbers — mean
+3" ] || { cat shown; return 1; }
+  [ "$("$TALLY" trace -q -s mean.d -n 'BEGIN { exit(0); }' | tr -d ' \n')" = 3 ]
+  "$TALLY" trace -q --json -s mean.d -n 'BEGIN { exit(0); }' | grep -q '"value":3,"sum":7,"count":2}$'
+  metrics >metrics
+  grep -qxF 'tally_a_sum{program="mean"} 7' metrics
+  grep -qxF 'tally_a_count{program="mean"} 2' metrics
+}
+
 @test "percentiles are of the range, as counts are" {
   needs_page
   echo 'BEGIN { @q["k"] = quantize(1000, 1000000); } tick-50ms { @q["k"] = quantize(3); }' >q.d

@@ -191,7 +191,8 @@ function section(d) {
 	a.unit = d.kind === "count" || d.kind === "stacks" && d.function !== "sum" ? "" : unitOf(d.name);
 	const el = a.el = make("section", "agg"), head = make("div", "head"), links = make("span", "links");
 	el.dataset.program = d.program; el.dataset.name = d.name; el.dataset.kind = d.kind;
-	head.append(make("h2", "", label), make("span", "what", d.function + "()" + (d.keys.length ? " by " + d.keys.join(", ") : "") + " \u2014 " + d.program));
+	const cut = d.function === "avg" || d.function === "stddev" ? " in whole numbers" : ""; // as D has them everywhere; /metrics has an average's sum and count
+	head.append(make("h2", "", label), make("span", "what", d.function + "()" + cut + (d.keys.length ? " by " + d.keys.join(", ") : "") + " \u2014 " + d.program));
 	if (d.help) { head.append(make("p", "small", d.help)); }
 	const q = "?program=" + encodeURIComponent(d.program) + "&aggregation=" + encodeURIComponent(d.name);
 	(d.kind === "stacks" ? [["folded", "/folded" + q], ["pprof", "/debug/pprof/profile" + q + "&seconds=0"]] : [["raw", "/metrics"]]).forEach((l) => {
