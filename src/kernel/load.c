@@ -59,8 +59,8 @@ static int patch_maps(const struct k_run *k, struct bpf_ins *ins, uint32_t n, st
 	return 0;
 }
 
-/* Byte offset of a field in a struct or union, looking into anonymous members; -1 when there is none. */
-/* Finds a member of a composite type, in unnamed members, too. *type becomes the member's. */
+/* Byte offset of a member, also within unnamed ones; -1: there is none, or it is a bit-field that does not begin at a
+ * byte. *type becomes the member's. */
 static int64_t member_offset(const struct k_btf *btf, uint32_t *type, const char *name, size_t len, int depth)
 {
 	const struct btf_type *t = k_btf_type(btf, *type);
@@ -76,9 +76,7 @@ static int64_t member_offset(const struct k_btf *btf, uint32_t *type, const char
 
 		*type = m->type;
 		if (strlen(is) == len && !memcmp(is, name, len))
-			return btf_member_bit_offset(t, i) % 8 ?
-				       -1 :
-				       at; /* a bit-field's byte, where it is its lowest bit */
+			return btf_member_bit_offset(t, i) % 8 ? -1 : at;
 		if (!*is && (inner = member_offset(btf, type, name, len, depth + 1)) >= 0)
 			return at + inner;
 	}
@@ -197,20 +195,21 @@ static uint32_t line_of(const struct img_prog *prog, uint32_t at)
 	return prog->line[i];
 }
 
-/* The line that most instructions come from: what to make smaller. */
+/* The line that most instructions come from: what to make smaller. Without memory to count, a line of the program. */
 static uint32_t line_of_most(const struct img_prog *prog)
 {
-	uint32_t best = 0, line = 0;
+	uint32_t last = 0, best = 0, *n;
 
-	for (uint32_t i = 0, n; i < prog->nins; i += n) {
-		for (n = 1; i + n < prog->nins && prog->line[i + n] == prog->line[i]; n++)
-			;
-		if (prog->line[i] && n > best) {
-			best = n;
-			line = prog->line[i];
-		}
-	}
-	return line;
+	for (uint32_t i = 0; i < prog->nins; i++)
+		last = prog->line[i] > last ? prog->line[i] : last;
+	n = mem_alloc(((size_t)last + 1) * sizeof(*n));
+	if (!n)
+		return line_of(prog, 0);
+	for (uint32_t i = 0; i < prog->nins; i++)
+		if (prog->line[i] && ++n[prog->line[i]] > n[best])
+			best = prog->line[i];
+	mem_free(n);
+	return best;
 }
 
 /* The words when the verifier walked more instructions than it may: they name the line that most of them come from. */
@@ -344,8 +343,8 @@ static uint32_t tracepoint_id(const struct k_btf *btf, const char *tracepoint)
 	return k_btf_find_kind(btf, name, BTF_KIND_TYPEDEF);
 }
 
-/* The kernel's number for a function; *module: a descriptor of the types of its module, or -1. */
-static uint32_t function_id(const struct k_btf *kernel, const char *module, const char *function, int *fd)
+/* The kernel's number for a function; 0: it is unknown. *btf_fd: of a function of a module the types of that module. */
+static uint32_t function_id(const struct k_btf *kernel, const char *module, const char *function, int *btf_fd)
 {
 	struct k_btf own;
 	char path[128];
@@ -358,8 +357,8 @@ static uint32_t function_id(const struct k_btf *kernel, const char *module, cons
 		return 0;
 	id = k_btf_find_kind(&own, function, BTF_KIND_FUNC);
 	k_btf_close(&own);
-	*fd = id ? function_module_types(module) : -1;
-	return *fd < 0 ? 0 : id;
+	*btf_fd = id ? function_module_types(module) : -1;
+	return *btf_fd < 0 ? 0 : id;
 }
 
 static int prog_load(const struct k_run *k, const struct img_prog *p, const struct bpf_ins *ins,

@@ -188,6 +188,21 @@ static void too_large_program_names_a_line_of_the_script_and_not_0(void **state)
 	assert_non_null(strstr(e.text, "line 101: program hand made is too large for the kernel's verifier"));
 }
 
+static void the_line_of_a_too_large_program_is_the_one_with_most_instructions_in_all(void **state)
+{
+	struct handmade h;
+	struct err e = { 0 };
+
+	(void)state;
+	HM_NEED_RIGHTS();
+	hm_init(&h);
+	HM_PROG(&h, IMG_TEST, I_MOV_IMM(R1, 0), I_ALU_IMM(ADD, R1, 1), I_ALU_IMM(ADD, R1, 1), I_ALU_IMM(ADD, R1, 1),
+		I_ALU_IMM(ADD, R1, 1), I_JMP_IMM(JLT, R1, 600000 * 4, -5), HM_RETURN);
+	memcpy(h.line, (const uint32_t[]){ 5, 5, 9, 9, 9, 5, 5, 0 }, 8 * sizeof(h.line[0]));
+	assert_int_equal(open_fails(&h, &e), -TALLY_EVERIFY);
+	assert_non_null(strstr(e.text, "line 5: program hand made is too large for the kernel's verifier"));
+}
+
 static void glue_is_named_by_the_line_beside_it(void **state)
 {
 	uint32_t line[4] = { 0, 7, 0, 9 };
@@ -378,6 +393,7 @@ int main(void)
 		cmocka_unit_test(load_ended_by_a_signal_is_not_told_as_refused),
 		cmocka_unit_test(interrupt_at_the_begin_of_a_slow_load_takes_effect_at_once_and_not_after_it),
 		cmocka_unit_test(too_large_program_names_a_line_of_the_script_and_not_0),
+		cmocka_unit_test(the_line_of_a_too_large_program_is_the_one_with_most_instructions_in_all),
 		cmocka_unit_test(glue_is_named_by_the_line_beside_it),
 		cmocka_unit_test(map_that_is_not_there_is_refused),
 		cmocka_unit_test(constants_that_look_like_maps_are_left_alone),
