@@ -35,7 +35,8 @@ struct an_cell page_cell_about(bool about, struct an_cell c)
 	return c;
 }
 
-/* Of 8DW with absolute times: what is missing in between takes no time with it. */
+/* Whether times are right behind a gap: they are where each record of 8DW has an absolute time. Other times count on
+ * from record to record, and lose what the missing ones took. */
 static bool keeps_time(const struct ptt_report *r)
 {
 	bool keeps = true;
@@ -53,7 +54,8 @@ static bool latency_is_about(const struct ptt_report *r)
 	return r->may_mispair || (r->may_miss && !keeps_time(r)) || (r->gaps && r->duplicates) || !r->time_sure;
 }
 
-/* Between two records of 11 bits of time whole turns may be missing, which no latency has too many of. */
+/* With 11 bits of time whole turns of the counter may go unseen between two records. A latency can only be too short
+ * then, so it is a lower bound. */
 static struct an_cell page_cell_latency(const struct ptt_page_in *in, struct an_cell c)
 {
 	c.at_least = in->r->wraps && !c.none;
@@ -124,14 +126,14 @@ static struct an_cell page_cell_pairs(const struct ptt_report *r, uint64_t v)
 	return page_cell_about(r->may_mispair, page_cell_time(r->matched, v));
 }
 
-/* Of an upper bound where writes may be there twice; with `again` also of what duplicates are told by, where one of two
- * may be missing. */
+/* at_most: writes may be recorded twice, so the count is an upper bound. again: a packet's first record may be missing
+ * and its second counted, so it is approximate. */
 static struct an_cell page_cell_count(bool again, bool at_most, uint64_t v)
 {
 	return page_cell_about(again, page_cell_bound(at_most, v));
 }
 
-/* Where packets are there twice, one of whose records may be missing: then the other one may count, too. */
+/* Whether packets are recorded twice and one record of a pair may be missing: then the other counts as a packet. */
 static bool counts_again(const struct ptt_report *r)
 {
 	return r->may_mispair && r->duplicates;

@@ -282,8 +282,7 @@ static int member_declarator(struct parser *ps, struct layout *l, const struct d
 		return d_fail(ps->u, ps->tok.line, D_DECL_MNAME, "member declaration requires a name");
 	if (type_complete(ps->u, m.type) < 0)
 		return -TALLY_ENOMEM;
-	/* No alignment: an array of a type that is not complete, which is no more of a member if it has no
-	 * dimension. */
+	/* An array of an incomplete type has alignment 0: it is refused, with and without a dimension. */
 	if (m.type->incomplete || m.type->align == 0 ||
 	    (m.type->size == 0 && !member_is_open(m.type) && ps->u->header == NULL))
 		return d_fail(ps->u, ps->tok.line, D_DECL_INCOMPLETE, "incomplete struct/union/enum %s: %s%s",
@@ -370,7 +369,7 @@ static int enum_body(struct parser *ps, struct d_type *t)
 	return rc;
 }
 
-/* The kernel's own types have no need of its name. */
+/* vmlinux`T and `T are T: the kernel's own types are in no module. */
 static const char *scoped_name(const char *name)
 {
 	size_t n = strcspn(name, "`");

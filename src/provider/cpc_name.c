@@ -19,8 +19,9 @@
 #include "facts/event.h"
 #include "provider/provider_int.h"
 
-#define CLOCK_COUNT 10000000  /* of what is offered: a hundred firings of a busy CPU a second, */
-#define COUNTER_COUNT 1000000 /* some thousand of what comes with each cycle, a few of what is rare */
+/* Counts that a listing offers. */
+#define CLOCK_COUNT 10000000  /* ns: a busy CPU fires a hundred times a second */
+#define COUNTER_COUNT 1000000 /* events: cycles fire some thousand times a second, rare events a few times */
 
 struct fields {
 	char text[CPC_NAME]; /* the name, cut into strings */
@@ -45,7 +46,7 @@ static int name_split_fields(const char *name, struct fields *f, struct err *why
 	return 0;
 }
 
-/* The count that an event is offered with: what software does not often is looked at as often as may be. */
+/* The count that an event is offered with, `least` or more. Software events are rare, so theirs is the smallest. */
 uint64_t cpc_usual_count(const char *name, uint64_t least)
 {
 	const struct event *ev = event_find(name), *real = ev ? event_real(ev) : NULL;

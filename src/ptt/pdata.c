@@ -28,7 +28,7 @@
 
 /* ---- bytes ------------------------------------------------------------------------ */
 
-/* Where a stream ended, that has nothing at `off`. What it forgot was there, too. */
+/* Where a stream ends that has no byte at `off`. What it forgot can't be read, but was there: the end is behind it. */
 static uint64_t stream_end(struct ptt_reader *r, uint64_t off)
 {
 	uint64_t from = 0;
@@ -292,8 +292,8 @@ static int pdata_take_compressed(struct ptt_reader *r, uint32_t type, const uint
 
 /* ---- AUX data --------------------------------------------------------------------- */
 
-/* The exact end, when an AUX record told one that rounds up to this size; or a better one than a
- * lie. */
+/* Ends the run where an AUX record says that it ends, if that rounds up to the announced size. A size beyond the data
+ * is no size: then it is what the AUX record says, rounded up, or, where that is too much as well, what there is. */
 static void run_end(struct ptt_reader *r, struct pdata_run *run)
 {
 	uint64_t told = run->event ? run->event->aux_end : 0, exact = told - run->c.aux_offset;
