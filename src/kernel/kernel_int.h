@@ -52,11 +52,11 @@ bool run_more_files(void); /* run.c */
 struct run_ring {
 	int fd;
 	uint32_t bytes;
-	unsigned long *taken;      /* page of the consumer's position, ours to write; NULL until first read */
-	const unsigned long *made; /* page of the producer's position, the data after it */
-	unsigned long at, end;     /* of a drain: the position, and where it ends */
-	bool has;                  /* the record at `at` is to be handed over */
-	const void *rec;           /* this record: its bytes, their number, what it takes in the ring, its time */
+	unsigned long *consumer_pos;       /* page of the consumer's position, ours to write; NULL until first read */
+	const unsigned long *producer_pos; /* page of the producer's position, the data after it */
+	unsigned long at, end;             /* of a drain: the position, and where it ends */
+	bool has;                          /* the record at `at` is to be handed over */
+	const void *rec; /* this record: its bytes, their number, what it takes in the ring, its time */
 	uint32_t len;
 	unsigned long step;
 	uint64_t ns;

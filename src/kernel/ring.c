@@ -240,7 +240,7 @@ int rings_add_cpu(struct k_run *k, uint32_t cpu, struct err *e)
 	return ring_put(r, cpu, e);
 }
 
-static size_t made_bytes(const struct run_rings *r, uint32_t i)
+static size_t producer_bytes(const struct run_rings *r, uint32_t i)
 {
 	return r->page + 2 * (size_t)r->ring[i].bytes;
 }
@@ -251,10 +251,10 @@ void rings_close(struct k_run *k)
 
 	rings_reap(r);
 	for (uint32_t i = 0; i < r->nring; i++) {
-		if (r->ring[i].taken)
-			munmap(r->ring[i].taken, r->page);
-		if (r->ring[i].made)
-			munmap((void *)(uintptr_t)r->ring[i].made, made_bytes(r, i));
+		if (r->ring[i].consumer_pos)
+			munmap(r->ring[i].consumer_pos, r->page);
+		if (r->ring[i].producer_pos)
+			munmap((void *)(uintptr_t)r->ring[i].producer_pos, producer_bytes(r, i));
 		if (r->ring[i].fd >= 0)
 			close(r->ring[i].fd);
 	}
@@ -267,18 +267,18 @@ void rings_close(struct k_run *k)
 static int ring_map(const struct run_rings *r, uint32_t i)
 {
 	struct run_ring *g = &r->ring[i];
-	void *taken, *made;
+	void *consumer, *producer;
 
-	taken = mmap(NULL, r->page, PROT_READ | PROT_WRITE, MAP_SHARED, g->fd, 0);
-	if (taken == MAP_FAILED)
+	consumer = mmap(NULL, r->page, PROT_READ | PROT_WRITE, MAP_SHARED, g->fd, 0);
+	if (consumer == MAP_FAILED)
 		return -TALLY_ENOMEM;
-	made = mmap(NULL, made_bytes(r, i), PROT_READ, MAP_SHARED, g->fd, r->page);
-	if (made == MAP_FAILED) {
-		munmap(taken, r->page);
+	producer = mmap(NULL, producer_bytes(r, i), PROT_READ, MAP_SHARED, g->fd, r->page);
+	if (producer == MAP_FAILED) {
+		munmap(consumer, r->page);
 		return -TALLY_ENOMEM;
 	}
-	g->taken = taken;
-	g->made = made;
+	g->consumer_pos = consumer;
+	g->producer_pos = producer;
 	return 0;
 }
 
@@ -288,7 +288,7 @@ static int ring_look(const struct run_rings *r, struct run_ring *g, uint64_t unt
 {
 	while (g->at != g->end) {
 		const uint32_t *head =
-			(const void *)((const uint8_t *)g->made + r->page + (g->at & ((size_t)g->bytes - 1)));
+			(const void *)((const uint8_t *)g->producer_pos + r->page + (g->at & ((size_t)g->bytes - 1)));
 		uint32_t len = __atomic_load_n(head, __ATOMIC_ACQUIRE);
 
 		if (len & BPF_RINGBUF_BUSY_BIT)
@@ -303,24 +303,24 @@ static int ring_look(const struct run_rings *r, struct run_ring *g, uint64_t unt
 			memcpy(&g->ns, (const uint8_t *)g->rec + D_RECORD_TIME, sizeof(g->ns));
 		if (!(len & BPF_RINGBUF_DISCARD_BIT))
 			return g->ns <= until;
-		__atomic_store_n(g->taken, g->at += g->step, __ATOMIC_RELEASE);
+		__atomic_store_n(g->consumer_pos, g->at += g->step, __ATOMIC_RELEASE);
 	}
 	return 0;
 }
 
 /* Maps those rings that have something for the first time; poll() asks them all in one call. */
-static int rings_wake(const struct run_rings *r)
+static int rings_map_filled(const struct run_rings *r)
 {
 	struct pollfd *p = mem_alloc(r->nring * sizeof(*p));
 	uint32_t n = 0;
 	int rc = p ? 0 : -TALLY_ENOMEM;
 
 	for (uint32_t i = 0; p && i < r->nring; i++)
-		if (!r->ring[i].taken)
+		if (!r->ring[i].consumer_pos)
 			p[n++] = (struct pollfd){ .fd = r->ring[i].fd, .events = POLLIN };
 	if (n && poll(p, n, 0) > 0)
 		for (uint32_t i = 0, at = 0; rc == 0 && i < r->nring; i++)
-			if (!r->ring[i].taken && p[at++].revents & POLLIN)
+			if (!r->ring[i].consumer_pos && p[at++].revents & POLLIN)
 				rc = ring_map(r, i);
 	mem_free(p);
 	return rc;
@@ -328,18 +328,18 @@ static int rings_wake(const struct run_rings *r)
 
 static unsigned long ring_used(const struct run_ring *g)
 {
-	return __atomic_load_n(g->made, __ATOMIC_ACQUIRE) - *g->taken;
+	return __atomic_load_n(g->producer_pos, __ATOMIC_ACQUIRE) - *g->consumer_pos;
 }
 
 int rings_waiting(struct k_run *k)
 {
 	const struct run_rings *r = &k->rings;
-	int rc = r->nring ? rings_wake(r) : 0;
+	int rc = r->nring ? rings_map_filled(r) : 0;
 
 	for (uint32_t i = 0; rc == 0 && i < r->nring; i++) {
 		uint32_t enough = i == r->nring - 1 ? 1 : r->enough;
 
-		if (r->ring[i].taken)
+		if (r->ring[i].consumer_pos)
 			rc = ring_used(&r->ring[i]) >= enough;
 	}
 	return rc;
@@ -378,22 +378,22 @@ int k_drain(struct k_run *k, int (*sink)(void *arg, uint32_t ring, const void *r
 	const uint64_t now = k_now_ns();
 	uint64_t until;
 	struct run_ring *g;
-	int rc = r->nring ? rings_wake(r) : 0;
+	int rc = r->nring ? rings_map_filled(r) : 0;
 
 	for (uint32_t i = 0; rc >= 0 && i < r->nring; i++) {
 		g = &r->ring[i];
 		g->has = false;
-		if (!g->taken)
+		if (!g->consumer_pos)
 			continue;
-		g->at = __atomic_load_n(g->taken, __ATOMIC_RELAXED);
-		g->end = __atomic_load_n(g->made, __ATOMIC_ACQUIRE);
+		g->at = __atomic_load_n(g->consumer_pos, __ATOMIC_RELAXED);
+		g->end = __atomic_load_n(g->producer_pos, __ATOMIC_ACQUIRE);
 		rc = ring_look(r, g, now);
 		g->has = rc > 0;
 	}
 	while (rc >= 0 && (g = ring_earliest(r, &until))) {
 		while (rc >= 0 && g->has && g->ns <= until) {
 			rc = sink(arg, (uint32_t)(g - r->ring), g->rec, g->len);
-			__atomic_store_n(g->taken, g->at += g->step,
+			__atomic_store_n(g->consumer_pos, g->at += g->step,
 					 __ATOMIC_RELEASE); /* offered once, sink failed or not */
 			if (rc >= 0)
 				rc = ring_look(r, g, now);
