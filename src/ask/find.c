@@ -334,7 +334,8 @@ int find_list(struct tally_platform *p, uint32_t kind, const char *pattern, bool
 	return rc;
 }
 
-static int find_refuse_pattern(struct find *f, int rc)
+/* What a walk ended with; words that there was no memory for are an error, too. */
+static int find_finish(struct find *f, int rc)
 {
 	if (rc >= 0 && f->words.failed)
 		rc = plat_oom(f->p);
@@ -366,10 +367,10 @@ int tally_names(struct tally_platform *p, const char *kind, void (*each)(void *a
 	}
 	for (size_t k = 0; k < COUNT(names_only); k++)
 		if (!strcmp(names_only[k].name, kind))
-			return find_refuse_pattern(&f, names_only[k].walk(&f));
+			return find_finish(&f, names_only[k].walk(&f));
 	while (i < COUNT(kinds) && strcmp(kinds[i].name, kind))
 		i++;
 	if (i == COUNT(kinds))
 		return plat_fail(p, TALLY_EINVAL, "unknown kind '%s'; 'tally list' shows the kinds", kind);
-	return find_refuse_pattern(&f, find_walk_kind(&f, i));
+	return find_finish(&f, find_walk_kind(&f, i));
 }

@@ -134,8 +134,8 @@ static int trace_begin(struct device *d, const struct local_peer *owner, const s
 	return rc;
 }
 
-/* Who waited longest is answered. */
-static void local_ptt_answer_waiting(struct device *d)
+/* Who waited longest has an answer, and waits no more. */
+static void waiting_drop_first(struct device *d)
 {
 	memmove(d->waiting, d->waiting + 1, --d->nwaiting * sizeof(d->waiting[0]));
 }
@@ -156,7 +156,7 @@ static bool send_piece(struct device *d, struct local_peer *p)
 		memcpy(to + sizeof(piece), d->aux.p + d->sent, n);
 	d->sent += n;
 	d->sending = d->sent < d->aux.n;
-	local_ptt_answer_waiting(d);
+	waiting_drop_first(d);
 	return true;
 }
 
@@ -184,7 +184,7 @@ static void trace_pump(struct device *d, struct local_peer *p)
 			if (d->stopped || d->broken.code) {
 				/* All who wait hear that it is over, or why it can't go on; then the device is free. */
 				while (d->nwaiting && send_end(d, p))
-					local_ptt_answer_waiting(d);
+					waiting_drop_first(d);
 				if (!d->nwaiting)
 					trace_end(d);
 			}

@@ -376,7 +376,7 @@ static const char *scoped_name(const char *name)
 	return name[n] == '`' && (n == 0 || (n == 7 && memcmp(name, "vmlinux", 7) == 0)) ? name + n + 1 : name;
 }
 
-static int kernel_type(struct parser *ps)
+static int decl_refuse_kernel_type(struct parser *ps)
 {
 	return d_fail(ps->u, ps->tok.line, D_UNSUPPORTED, "kernel types are not known where this runs: %s",
 		      ps->tok.str);
@@ -389,7 +389,7 @@ static const struct d_type *decl_tagged(struct parser *ps, bool *anonymous)
 	if (lex_next(ps) < 0)
 		return NULL;
 	if (at(ps, T_SYMBOL) && ps->u->env.ktypes == NULL) {
-		kernel_type(ps);
+		decl_refuse_kernel_type(ps);
 		return NULL;
 	}
 	if (at(ps, T_IDENT) || at(ps, T_SYMBOL)) {
@@ -434,7 +434,7 @@ static const struct d_type *decl_scoped(struct parser *ps)
 	const char *name = strchr(ps->tok.str, '`') + 1;
 	char *module = arena_strndup(&ps->u->arena, ps->tok.str, (size_t)(name - 1 - ps->tok.str));
 	if (ps->u->env.ktypes == NULL) {
-		kernel_type(ps);
+		decl_refuse_kernel_type(ps);
 		return NULL;
 	}
 	if (module == NULL) {
