@@ -112,7 +112,7 @@ void vfio_stop(struct vfio *v)
 }
 
 /* ---- negotiation ----------------------------------------------------------------------- */
-static int vfio_version_call(struct call *c)
+static int answer_version(struct call *c)
 {
 	struct vu_version v;
 	const char *json = (const char *)c->p + sizeof(v);
@@ -134,7 +134,7 @@ static int vfio_version_call(struct call *c)
 }
 
 /* ---- memory ---------------------------------------------------------------------------- */
-static int dma_map(struct call *c)
+static int answer_dma_map(struct call *c)
 {
 	struct vu_map m;
 
@@ -142,7 +142,7 @@ static int dma_map(struct call *c)
 	return m.argsz < sizeof(m) ? EINVAL : vfio_map(&c->v->maps, &m, c->fd);
 }
 
-static int dma_unmap(struct call *c)
+static int answer_dma_unmap(struct call *c)
 {
 	struct vu_unmap m;
 	int rc;
@@ -158,7 +158,7 @@ static int dma_unmap(struct call *c)
 }
 
 /* ---- what there is ---------------------------------------------------------------------- */
-static int device_info(struct call *c)
+static int answer_device_info(struct call *c)
 {
 	struct vu_device_info i;
 
@@ -175,7 +175,7 @@ static uint32_t region_size(uint32_t region)
 	return region == VU_REGION_BAR2 ? PTT_BAR_SIZE : region == VU_REGION_CONFIG ? VFIO_CONFIG_SIZE : 0;
 }
 
-static int region_info(struct call *c)
+static int answer_region_info(struct call *c)
 {
 	struct vu_region_info i;
 	uint32_t size;
@@ -193,7 +193,7 @@ static int region_info(struct call *c)
 }
 
 /* No part of a region is reached through descriptors: an empty list. */
-static int region_io_fds(struct call *c)
+static int answer_region_io_fds(struct call *c)
 {
 	struct vu_region_io_fds i;
 
@@ -206,7 +206,7 @@ static int region_io_fds(struct call *c)
 }
 
 /* ---- the interrupt ----------------------------------------------------------------------- */
-static int irq_info(struct call *c)
+static int answer_irq_info(struct call *c)
 {
 	struct vu_irq_info i;
 	bool msi;
@@ -239,7 +239,7 @@ static int irq_take(struct vfio *v, int *fd)
 	return 0;
 }
 
-static int set_irqs(struct call *c)
+static int answer_set_irqs(struct call *c)
 {
 	struct vu_irq_set s;
 	uint32_t data;
@@ -310,7 +310,7 @@ static int region_write(struct vfio *v, const struct vu_access *a, const uint8_t
 	return 0;
 }
 
-static int read_region(struct call *c)
+static int answer_region_read(struct call *c)
 {
 	struct vu_access a;
 	uint8_t *to = c->reply + sizeof(a);
@@ -327,7 +327,7 @@ static int read_region(struct call *c)
 	return 0;
 }
 
-static int write_region(struct call *c)
+static int answer_region_write(struct call *c)
 {
 	struct vu_access a;
 	int rc;
@@ -342,7 +342,7 @@ static int write_region(struct call *c)
 }
 
 /* Stops at the first that can't be done. */
-static int write_regions(struct call *c)
+static int answer_region_writes(struct call *c)
 {
 	struct vu_multi m;
 	struct vu_write w;
@@ -360,7 +360,7 @@ static int write_regions(struct call *c)
 	return rc;
 }
 
-static int device_reset(struct call *c)
+static int answer_device_reset(struct call *c)
 {
 	vfio_reset_device(c->v);
 	return 0;
@@ -371,18 +371,18 @@ static const struct row {
 	size_t least; /* bytes of payload */
 	int (*answer)(struct call *c);
 } rows[VU_COMMANDS] = {
-	[VU_VERSION] = { sizeof(struct vu_version), vfio_version_call },
-	[VU_DMA_MAP] = { sizeof(struct vu_map), dma_map },
-	[VU_DMA_UNMAP] = { sizeof(struct vu_unmap), dma_unmap },
-	[VU_DEVICE_GET_INFO] = { sizeof(struct vu_device_info), device_info },
-	[VU_DEVICE_GET_REGION_INFO] = { sizeof(struct vu_region_info), region_info },
-	[VU_DEVICE_GET_REGION_IO_FDS] = { sizeof(struct vu_region_io_fds), region_io_fds },
-	[VU_DEVICE_GET_IRQ_INFO] = { sizeof(struct vu_irq_info), irq_info },
-	[VU_DEVICE_SET_IRQS] = { sizeof(struct vu_irq_set), set_irqs },
-	[VU_REGION_READ] = { sizeof(struct vu_access), read_region },
-	[VU_REGION_WRITE] = { sizeof(struct vu_access), write_region },
-	[VU_DEVICE_RESET] = { 0, device_reset },
-	[VU_REGION_WRITE_MULTI] = { sizeof(struct vu_multi), write_regions },
+	[VU_VERSION] = { sizeof(struct vu_version), answer_version },
+	[VU_DMA_MAP] = { sizeof(struct vu_map), answer_dma_map },
+	[VU_DMA_UNMAP] = { sizeof(struct vu_unmap), answer_dma_unmap },
+	[VU_DEVICE_GET_INFO] = { sizeof(struct vu_device_info), answer_device_info },
+	[VU_DEVICE_GET_REGION_INFO] = { sizeof(struct vu_region_info), answer_region_info },
+	[VU_DEVICE_GET_REGION_IO_FDS] = { sizeof(struct vu_region_io_fds), answer_region_io_fds },
+	[VU_DEVICE_GET_IRQ_INFO] = { sizeof(struct vu_irq_info), answer_irq_info },
+	[VU_DEVICE_SET_IRQS] = { sizeof(struct vu_irq_set), answer_set_irqs },
+	[VU_REGION_READ] = { sizeof(struct vu_access), answer_region_read },
+	[VU_REGION_WRITE] = { sizeof(struct vu_access), answer_region_write },
+	[VU_DEVICE_RESET] = { 0, answer_device_reset },
+	[VU_REGION_WRITE_MULTI] = { sizeof(struct vu_multi), answer_region_writes },
 };
 
 uint32_t vfio_message_size(const uint8_t header[static sizeof(struct vu_header)])
