@@ -94,7 +94,7 @@ static void on(struct on *o)
 	events = 0;
 	*o = (struct on){ .to = { .size = sizeof(o->to), .out = buf_take, .arg = &o->out } };
 	assert_int_equal(tally_platform_open(&o->p, &opts), 0);
-	assert_int_equal(k_gpci_line(&o->p->transport, TREE, &perf, &e), 0);
+	assert_int_equal(k_gpci_transport_open(&o->p->transport, TREE, &perf, &e), 0);
 	assert_true(o->p->transport.tick_hz == HV_TICK_UNKNOWN); /* the tree has no device tree */
 	o->p->transport.tick_hz = 512000000;
 	o->p->has_transport = true;

@@ -407,7 +407,7 @@ int k_gpci_about(struct k_gpci_about *ret, const char *sysfs, struct err *e)
 	return 0;
 }
 
-int k_gpci_line(struct hv_transport *ret, const char *sysfs, const struct k_gpci_perf *perf, struct err *e)
+int k_gpci_transport_open(struct hv_transport *ret, const char *sysfs, const struct k_gpci_perf *perf, struct err *e)
 {
 	static const struct hv_transport_ops op = { .what = "the kernel's hv_gpci",
 						    .papr = gpci_call,

@@ -33,6 +33,6 @@ struct k_gpci_perf {
  * Which records there are is known from the topology; without it (POWER9 and older) a counter's record is
  * -TALLY_ESTATE, with words; what the kernel does not pass on is H_Not_Available. Opens nothing yet. sysfs and perf
  * (NULL: the kernel's) are copied. Errors as k_gpci_about(). */
-int k_gpci_line(struct hv_transport *ret, const char *sysfs, const struct k_gpci_perf *perf, struct err *e);
+int k_gpci_transport_open(struct hv_transport *ret, const char *sysfs, const struct k_gpci_perf *perf, struct err *e);
 
 #endif

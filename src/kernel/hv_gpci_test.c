@@ -91,7 +91,8 @@ static struct hv_transport opened(const char *root, struct events *v)
 	struct hv_transport l;
 	struct err e = { 0 };
 
-	if (k_gpci_line(&l, root, v ? &(struct k_gpci_perf){ v, event_open, event_read, event_close } : NULL, &e) < 0)
+	if (k_gpci_transport_open(&l, root, v ? &(struct k_gpci_perf){ v, event_open, event_read, event_close } : NULL,
+				  &e) < 0)
 		fail_msg("%s", e.text);
 	return l;
 }
@@ -179,7 +180,7 @@ static void a_kernel_without_the_pmu_is_not_supported(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	assert_int_equal(k_gpci_line(&l, "test/sysfs/none", NULL, &e), -TALLY_ENOTSUP);
+	assert_int_equal(k_gpci_transport_open(&l, "test/sysfs/none", NULL, &e), -TALLY_ENOTSUP);
 	SAYS(e, "no PMU hv_gpci");
 	assert_int_equal(mem_live(), 0);
 }
@@ -623,7 +624,8 @@ static void every_failing_allocation_is_survived(void **state)
 		int rc;
 
 		mem_fail_at(n);
-		rc = k_gpci_line(&l, TREE, &(struct k_gpci_perf){ &v, event_open, event_read, event_close }, &e);
+		rc = k_gpci_transport_open(&l, TREE, &(struct k_gpci_perf){ &v, event_open, event_read, event_close },
+					   &e);
 		if (rc == 0) {
 			rc = gpci_read(&t, &l, gpci_request_find("links_abc"), 0, &e);
 			if (rc == 0)

@@ -263,7 +263,7 @@ static int open_mmu(struct mmu *m, const char *sysfs, struct err *e)
 	return m->memory && m->turned_on ? 0 : err_oom(e);
 }
 
-int k_mmu_line(struct hv_transport *ret, const char *sysfs, struct err *e)
+int k_mmu_transport_open(struct hv_transport *ret, const char *sysfs, struct err *e)
 {
 	struct mmu *m = mem_alloc(sizeof(*m));
 	int rc;

@@ -11,6 +11,6 @@
  * op->mmustat(), which may be asked without. sysfs: root of the tree, NULL: /sys; copied. *ret is closed through
  * op->close(). -TALLY_ENOTSUP: no CPU has such files; -TALLY_EINVAL: the path is too long; -TALLY_ENOMEM. Calls:
  * -TALLY_EPERM: only root turns collecting on; -TALLY_ESTATE: that CPU is offline; -TALLY_ECORRUPT: no number. */
-int k_mmu_line(struct hv_transport *ret, const char *sysfs, struct err *e);
+int k_mmu_transport_open(struct hv_transport *ret, const char *sysfs, struct err *e);
 
 #endif

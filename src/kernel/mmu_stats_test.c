@@ -24,7 +24,7 @@ static struct hv_transport opened(const char *root)
 	struct hv_transport l = { .arg = NULL };
 	struct err e = { 0 };
 
-	if (k_mmu_line(&l, root, &e) < 0)
+	if (k_mmu_transport_open(&l, root, &e) < 0)
 		fail_msg("%s", e.text);
 	return l;
 }
@@ -226,7 +226,7 @@ static void a_machine_without_is_told_what_is_missing(void **state)
 		struct hv_transport l = { .arg = NULL };
 		struct err e = { 0 };
 
-		assert_int_equal(k_mmu_line(&l, root[i], &e), -TALLY_ENOTSUP);
+		assert_int_equal(k_mmu_transport_open(&l, root[i], &e), -TALLY_ENOTSUP);
 		SAYS(e, "there is no cpu*/mmu_stats in");
 		SAYS(e, root[i]);
 		assert_null(l.op);
@@ -290,16 +290,16 @@ static void overlong_root_is_refused(void **state)
 	(void)state;
 	memset(root, 'x', sizeof(root) - 1);
 	root[sizeof(root) - 1] = 0;
-	assert_int_equal(k_mmu_line(&l, root, &e), -TALLY_EINVAL);
+	assert_int_equal(k_mmu_transport_open(&l, root, &e), -TALLY_EINVAL);
 	SAYS(e, "the path of the sysfs tree is longer than 511 bytes");
 	/* One byte more than there is room for, and just as many. */
 	root[512] = 0;
 	e = (struct err){ 0 };
-	assert_int_equal(k_mmu_line(&l, root, &e), -TALLY_EINVAL);
+	assert_int_equal(k_mmu_transport_open(&l, root, &e), -TALLY_EINVAL);
 	SAYS(e, "longer than");
 	root[511] = 0;
 	e = (struct err){ 0 };
-	assert_int_equal(k_mmu_line(&l, root, &e), -TALLY_ENOTSUP);
+	assert_int_equal(k_mmu_transport_open(&l, root, &e), -TALLY_ENOTSUP);
 	assert_int_equal(mem_live(), 0);
 }
 
@@ -313,7 +313,7 @@ static void out_of_memory_opens_nothing(void **state)
 		int rc;
 
 		mem_fail_at(n);
-		rc = k_mmu_line(&l, TREE, &e);
+		rc = k_mmu_transport_open(&l, TREE, &e);
 		ran_out = mem_failed();
 		mem_fail_at(0);
 		assert_int_equal(rc, ran_out ? -TALLY_ENOMEM : 0);

@@ -42,11 +42,37 @@ struct sun4v_rights model_rights(const struct model_opts *o)
 	return o->rights_given ? o->sun4v : (struct sun4v_rights){ true, true, true, true };
 }
 
+int model_seed_parse(uint64_t *ret, const char *value, struct err *e)
+{
+	uint64_t n;
+
+	if (!text_u64(value, &n) || !n)
+		return err_set(e, TALLY_EINVAL, "seed=%s: expected a number, 1 or more", value);
+	*ret = n;
+	return 0;
+}
+
+#define LOADS_MOST 64u
+
+int model_load_parse(const char **ret, const char *value, const char *(*name)(const void *arg, uint32_t i),
+		     const void *arg, struct err *e)
+{
+	const char *v[LOADS_MOST];
+	uint32_t n = 0;
+	int i;
+
+	while (n < COUNT(v) && (v[n] = name(arg, n)) != NULL)
+		n++;
+	i = text_pick("load", value, TEXT_NAMES(v, n), e);
+	if (i < 0)
+		return i;
+	*ret = v[i];
+	return 0;
+}
+
 static int set_seed(struct model_opts *o, const char *value, struct err *e)
 {
-	return text_u64(value, &o->seed) && o->seed ?
-		       0 :
-		       err_set(e, TALLY_EINVAL, "seed=%s: expected a number, 1 or more", value);
+	return model_seed_parse(&o->seed, value, e);
 }
 
 static int model_check_load(const struct model_opts *o, struct err *e)
@@ -56,20 +82,18 @@ static int model_check_load(const struct model_opts *o, struct err *e)
 	return err_set(e, TALLY_EINVAL, "load= and config= cannot be combined");
 }
 
-#define LOADS_MOST 64u
+static const char *model_load_name(const void *machine, uint32_t i)
+{
+	const char *text;
+
+	return model_load(machine, i, &text);
+}
 
 static int set_load(struct model_opts *o, const char *value, struct err *e)
 {
-	const char *name[LOADS_MOST], *text;
-	uint32_t n = 0;
-	int i;
+	int rc = model_load_parse(&o->load, value, model_load_name, o->machine, e);
 
-	while (n < COUNT(name) && (name[n] = model_load(o->machine, n, &text)) != NULL)
-		n++;
-	i = text_pick("load", value, TEXT_NAMES(name, n), e);
-	if (i >= 0)
-		o->load = name[i];
-	return i < 0 ? i : model_check_load(o, e);
+	return rc < 0 ? rc : model_check_load(o, e);
 }
 
 static int set_sockets(struct model_opts *o, const char *value, struct err *e)

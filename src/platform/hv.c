@@ -43,15 +43,15 @@ int hv_transport_of(struct tally_platform *p, struct hv_transport **ret)
 int hv_client_of(struct tally_platform *p, const char *what, struct sun4v_client **ret)
 {
 	struct err e = { 0 };
-	struct hv_transport *l;
-	int rc = hv_transport_of(p, &l);
+	struct hv_transport *t;
+	int rc = hv_transport_of(p, &t);
 
 	if (rc < 0)
 		return rc;
-	if (!l->op || !l->op->sun4v)
+	if (!t->op || !t->op->sun4v)
 		return plat_fail(p, TALLY_ENOTSUP, "%s has no %s; the model '--on %s' has", p->name, what,
 				 strcmp(what, "mmustat") ? "batoka" : "niagara");
-	if (!p->client && (rc = sun4v_client_open(&p->client, l, &e)) < 0)
+	if (!p->client && (rc = sun4v_client_open(&p->client, t, &e)) < 0)
 		return hv_failed(p, rc, &e);
 	*ret = p->client;
 	return 0;
@@ -68,31 +68,31 @@ int hv_power_of(struct tally_platform *p, struct hv_transport **ret)
 	return 0;
 }
 
-uint64_t hv_now(const struct hv_transport *l)
+uint64_t hv_now(const struct hv_transport *t)
 {
-	return l->op->now ? l->op->now(l->arg) : k_now_ns();
+	return t->op->now ? t->op->now(t->arg) : k_now_ns();
 }
 
-int hv_is_there(struct tally_platform *p, const struct hv_transport *l)
+int hv_is_there(struct tally_platform *p, const struct hv_transport *t)
 {
-	const struct err *why = l->op->lost ? l->op->lost(l->arg) : NULL;
+	const struct err *why = t->op->lost ? t->op->lost(t->arg) : NULL;
 
 	return why ? hv_failed(p, -(int)why->code, why) : 0;
 }
 
-int hv_pass(struct hv_transport *l, uint64_t ns, const volatile int *stop)
+int hv_pass(struct hv_transport *t, uint64_t ns, const volatile int *stop)
 {
 	uint64_t end = k_now_ns() + ns;
 
-	for (uint64_t left = ns; l->op->advance && left;) {
+	for (uint64_t left = ns; t->op->advance && left;) {
 		uint64_t n = left < SLICE_NS ? left : SLICE_NS;
 
 		if (stop && *stop)
 			return 1;
-		l->op->advance(l->arg, n);
+		t->op->advance(t->arg, n);
 		left -= n;
 	}
-	while (!l->op->advance) {
+	while (!t->op->advance) {
 		uint64_t now = k_now_ns(), ms = now < end ? (end - now + 999999) / 1000000 : 0;
 
 		if (!ms || (stop && *stop))
@@ -102,7 +102,7 @@ int hv_pass(struct hv_transport *l, uint64_t ns, const volatile int *stop)
 	return stop && *stop;
 }
 
-const struct sun4v_kind *hv_kind(const struct tally_platform *p, const struct hv_transport *l)
+const struct sun4v_kind *hv_kind(const struct tally_platform *p, const struct hv_transport *t)
 {
-	return p->on.row->is == PLAT_MODEL ? l->kind : NULL;
+	return p->on.row->is == PLAT_MODEL ? t->kind : NULL;
 }

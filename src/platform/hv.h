@@ -18,12 +18,12 @@ int hv_power_of(struct tally_platform *p, struct hv_transport **ret);
 /* Words of a library below become the handle's. */
 int hv_failed(struct tally_platform *p, int rc, const struct err *e);
 /* Nanoseconds of the platform's own time. */
-uint64_t hv_now(const struct hv_transport *l);
+uint64_t hv_now(const struct hv_transport *t);
 /* Whether hv_now() had an answer: counters in our own memory are read without asking anybody. */
-int hv_is_there(struct tally_platform *p, const struct hv_transport *l);
+int hv_is_there(struct tally_platform *p, const struct hv_transport *t);
 /* So much of it passes: of a model as fast as it goes, else by waiting. *stop ends it: 1. */
-int hv_pass(struct hv_transport *l, uint64_t ns, const volatile int *stop);
+int hv_pass(struct hv_transport *t, uint64_t ns, const volatile int *stop);
 /* What machine this is, with its events; NULL: an event's being modelled is not known. */
-const struct sun4v_kind *hv_kind(const struct tally_platform *p, const struct hv_transport *l);
+const struct sun4v_kind *hv_kind(const struct tally_platform *p, const struct hv_transport *t);
 
 #endif

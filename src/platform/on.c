@@ -53,22 +53,22 @@ static int unix_ptt(struct tally_platform *p, struct ptt_pmus *ret, struct err *
 }
 
 /* What this machine's kernel passes on of its hypervisor: on POWER, on sun4v. */
-static int kernel_line(struct tally_platform *p, struct hv_transport *ret, struct err *e)
+static int kernel_transport_open(struct tally_platform *p, struct hv_transport *ret, struct err *e)
 {
 	struct err why = { 0 };
-	int rc = k_gpci_line(ret, p->sysfs, NULL, &why);
+	int rc = k_gpci_transport_open(ret, p->sysfs, NULL, &why);
 
 	struct err other = { 0 };
 
 	if (rc != -TALLY_ENOTSUP)
 		return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", why.text) : 0;
-	rc = k_mmu_line(ret, p->sysfs, &other);
+	rc = k_mmu_transport_open(ret, p->sysfs, &other);
 	if (rc == -TALLY_ENOTSUP)
 		return err_set(e, TALLY_ENOTSUP, "%s; and %s", why.text, other.text);
 	return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", other.text) : 0;
 }
 
-static int unix_line(struct tally_platform *p, struct hv_transport *ret, struct err *e)
+static int unix_transport_open(struct tally_platform *p, struct hv_transport *ret, struct err *e)
 {
 	const struct local_transport_opts o = { .guest = *p->on.guest ? p->on.guest : NULL,
 						.partition = p->on.partition,
@@ -90,7 +90,7 @@ static int model_read_options(const struct plat_on *on, struct model_opts *ret, 
 	return rc;
 }
 
-static int model_line(struct tally_platform *p, struct hv_transport *ret, struct err *e)
+static int model_transport_open(struct tally_platform *p, struct hv_transport *ret, struct err *e)
 {
 	struct model_opts o;
 	uint8_t *config = NULL;
@@ -121,7 +121,7 @@ int hv_machine_open(struct model **ret, const struct plat_on *on, bool idle, str
 	return rc;
 }
 
-static int file_line(struct tally_platform *p, struct hv_transport *ret, struct err *e)
+static int file_transport_open(struct tally_platform *p, struct hv_transport *ret, struct err *e)
 {
 	int rc = transport_file_open(&p->file, p->on.path, e);
 
@@ -131,15 +131,17 @@ static int file_line(struct tally_platform *p, struct hv_transport *ret, struct 
 }
 
 static const struct plat_row rows[] = {
-	{ "local", "this machine", local_ptt, kernel_line, PLAT_LOCAL, 0 },
+	{ "local", "this machine", local_ptt, kernel_transport_open, PLAT_LOCAL, 0 },
 	{ "kunpeng", "a model of PCIe cores with PTT devices", kunpeng_ptt, NULL, PLAT_MODEL, PLAT_KUNPENG },
-	{ "niagara", "a model of UltraSPARC T1 with MMU statistics", NULL, model_line, PLAT_MODEL, PLAT_NIAGARA },
-	{ "maramba", "a model of two Victoria Falls chips", NULL, model_line, PLAT_MODEL, PLAT_VFALLS },
-	{ "batoka", "a model of four Victoria Falls chips with Zambezi hubs", NULL, model_line, PLAT_MODEL,
+	{ "niagara", "a model of UltraSPARC T1 with MMU statistics", NULL, model_transport_open, PLAT_MODEL,
+	  PLAT_NIAGARA },
+	{ "maramba", "a model of two Victoria Falls chips", NULL, model_transport_open, PLAT_MODEL, PLAT_VFALLS },
+	{ "batoka", "a model of four Victoria Falls chips with Zambezi hubs", NULL, model_transport_open, PLAT_MODEL,
 	  PLAT_VFALLS },
-	{ "power", "a model of a POWER machine with partitions", NULL, model_line, PLAT_MODEL, PLAT_POWER },
-	{ "unix", "a platform run by another process, through a socket", unix_ptt, unix_line, PLAT_REMOTE, 0 },
-	{ "file", "saved readings of a hypervisor", NULL, file_line, PLAT_SAVED, 0 },
+	{ "power", "a model of a POWER machine with partitions", NULL, model_transport_open, PLAT_MODEL, PLAT_POWER },
+	{ "unix", "a platform run by another process, through a socket", unix_ptt, unix_transport_open, PLAT_REMOTE,
+	  0 },
+	{ "file", "saved readings of a hypervisor", NULL, file_transport_open, PLAT_SAVED, 0 },
 };
 static const struct plat_row *const unix_row = &rows[COUNT(rows) - 2], *const file_row = &rows[COUNT(rows) - 1];
 
@@ -163,30 +165,20 @@ static int no_platform(const char *name, struct err *e)
 
 /* ---- keys --------------------------------------------------------------------------------- */
 
-static int bad_number(const char *key, const char *value, const char *what, struct err *e)
-{
-	return err_set(e, TALLY_EINVAL, "%s=%s: %s", key, value, what);
-}
-
-#define LOADS_MOST 64u
 static const char *const kunpeng_keys[] = { "seed", "load" };
+
+static const char *kunpeng_load_name(const void *none, uint32_t i)
+{
+	const struct kunpeng_load *l = kunpeng_load_at(i);
+
+	(void)none;
+	return l ? l->name : NULL;
+}
 
 static int kunpeng_set(struct kunpeng_opts *o, const char *key, const char *value, struct err *e)
 {
-	const char *name[LOADS_MOST];
-	const struct kunpeng_load *l;
-	uint32_t n = 0;
-	int i;
-
-	if (!strcmp(key, "seed"))
-		return text_u64(value, &o->seed) && o->seed ? 0 :
-							      bad_number(key, value, "expected a number, 1 or more", e);
-	while (n < COUNT(name) && (l = kunpeng_load_at(n)) != NULL)
-		name[n++] = l->name;
-	i = text_pick("load", value, TEXT_NAMES(name, n), e);
-	if (i >= 0)
-		o->load = name[i];
-	return i < 0 ? i : 0;
+	return strcmp(key, "seed") ? model_load_parse(&o->load, value, kunpeng_load_name, NULL, e) :
+				     model_seed_parse(&o->seed, value, e);
 }
 
 const char *plat_key(const struct plat_row *row, uint32_t i)
@@ -296,7 +288,7 @@ static int unix_key(struct plat_on *on, const char *key, struct err *e)
 	if (on->partition)
 		return err_set(e, TALLY_EINVAL, "partition= is given twice");
 	if (!text_u64(value, &n) || !n || n > UINT16_MAX)
-		return bad_number("partition", value, "expected a number, 1 or more", e);
+		return err_set(e, TALLY_EINVAL, "partition=%s: expected a number, 1 or more", value);
 	on->partition = (uint32_t)n;
 	return 1;
 }

@@ -112,7 +112,7 @@ static const struct hv_transport_ops sun4v_ops = {
 	.close = close_machine,
 };
 
-static int open_sun4v(struct machine *m, struct hv_transport *l, const struct model_opts *o, struct err *e)
+static int open_sun4v(struct machine *m, struct hv_transport *t, const struct model_opts *o, struct err *e)
 {
 	const struct model *model = m->model;
 	const struct sun4v_guest_opts g = { .rights = model_rights(o), .mem = memory_of(m) };
@@ -130,10 +130,10 @@ static int open_sun4v(struct machine *m, struct hv_transport *l, const struct mo
 		if (rc >= 0)
 			niagara_vcpu(model->niagara, i, m->vcpu[i]);
 	}
-	l->kind = model->kind;
-	l->sockets = model->kind->nodes;
-	l->strands = model->strands;
-	l->strands_per_node = model->kind->strands_per_node;
+	t->kind = model->kind;
+	t->sockets = model->kind->nodes;
+	t->strands = model->strands;
+	t->strands_per_node = model->kind->strands_per_node;
 	return rc < 0 ? err_set(e, (enum tally_err) - rc, "%s", tally_strerror(rc)) : 0;
 }
 
@@ -156,11 +156,11 @@ static const struct hv_transport_ops papr_ops = {
 	.close = close_machine,
 };
 
-static int open_power(struct machine *m, struct hv_transport *l, struct err *e)
+static int open_power(struct machine *m, struct hv_transport *t, struct err *e)
 {
 	m->op = papr_ops;
-	l->level = power_level(m->model->power);
-	l->partition = 1;
+	t->level = power_level(m->model->power);
+	t->partition = 1;
 	return give_memory(m, 2 * GPCI_MOST, e);
 }
 
@@ -169,30 +169,30 @@ static int open_power(struct machine *m, struct hv_transport *l, struct err *e)
 int transport_open(struct hv_transport *ret, const struct model_opts *o, struct err *e)
 {
 	struct machine *m = mem_alloc(sizeof(*m));
-	struct hv_transport l = { .arg = m, .base = GUEST_BASE };
+	struct hv_transport t = { .arg = m, .base = GUEST_BASE };
 	int rc;
 
 	if (!m)
 		return err_oom(e);
 	rc = model_open(&m->model, o, e);
 	if (rc >= 0)
-		rc = m->model->kind ? open_sun4v(m, &l, o, e) : open_power(m, &l, e);
+		rc = m->model->kind ? open_sun4v(m, &t, o, e) : open_power(m, &t, e);
 	if (rc < 0) {
 		close_machine(m);
 		return rc;
 	}
 	snprintf(m->what, sizeof(m->what), "the model '%s'", o->machine);
 	m->op.what = m->what;
-	l.op = &m->op;
-	l.memory = m->memory;
-	l.bytes = m->bytes;
-	*ret = l;
+	t.op = &m->op;
+	t.memory = m->memory;
+	t.bytes = m->bytes;
+	*ret = t;
 	return 0;
 }
 
-void transport_close(struct hv_transport *l)
+void transport_close(struct hv_transport *t)
 {
-	if (l->op && l->op->close)
-		l->op->close(l->arg);
-	*l = (struct hv_transport){ 0 };
+	if (t->op && t->op->close)
+		t->op->close(t->arg);
+	*t = (struct hv_transport){ 0 };
 }

@@ -13,7 +13,7 @@
 /* A transport to a new machine with one guest, on all strands of it (POWER: partition 1). Time passes in advance()
  * only. -TALLY_EINVAL with words; -TALLY_ENOMEM. */
 int transport_open(struct hv_transport *ret, const struct model_opts *o, struct err *e);
-void transport_close(struct hv_transport *l); /* an empty one is fine */
+void transport_close(struct hv_transport *t); /* an empty one is fine */
 
 /* A file: bytes, or their hexadecimal digits. Then exactly one of these is set. */
 struct transport_file {
