@@ -191,12 +191,18 @@ static void put_ins(struct buf *to, const struct bpf_image *img, const struct im
 	}
 }
 
+/* 0: glue, or a program without lines. */
+static uint32_t disasm_line(const struct img_prog *p, uint32_t i)
+{
+	return p->line ? p->line[i] : 0;
+}
+
 /* What follows an instruction: its line, and the kernel field that a relocation puts into it. */
 static void put_notes(struct buf *to, const struct img_prog *p, uint32_t i)
 {
 	const char *lead = "   ; ";
-	if (p->line && p->line[i]) {
-		buf_printf(to, "%sline %u", lead, p->line[i]);
+	if (disasm_line(p, i)) {
+		buf_printf(to, "%sline %u", lead, disasm_line(p, i));
 		lead = ", ";
 	}
 	for (uint32_t r = 0; r < p->nrelocs; r++)
@@ -210,8 +216,8 @@ void bpf_list(const struct bpf_image *img, const struct img_prog *prog, struct b
 		for (uint32_t half = 0; half <= (is_ld64(prog, i) ? 1 : 0); half++) {
 			const struct bpf_ins *in = &prog->ins[i + half];
 
-			buf_printf(to, "%04u %05u: %02x %x %x %04x %08x", prog->line[i], i + half, in->code, in->dst,
-				   in->src, (uint16_t)in->off, (uint32_t)in->imm);
+			buf_printf(to, "%04u %05u: %02x %x %x %04x %08x", disasm_line(prog, i), i + half, in->code,
+				   in->dst, in->src, (uint16_t)in->off, (uint32_t)in->imm);
 			if (half == 0) {
 				buf_puts(to, "    ");
 				put_ins(to, img, prog, i);

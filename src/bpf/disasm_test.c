@@ -145,6 +145,19 @@ static void a_program_shows_lines_and_relocations(void **state)
 	buf_free(&b);
 }
 
+static void a_program_without_lines_is_listed_with_0(void **state)
+{
+	struct bpf_ins ins[] = { I_EXIT() };
+	struct bpf_image img = { .map = maps, .nmaps = COUNT(maps) };
+	struct img_prog prog = { .ins = ins, .nins = COUNT(ins) };
+	struct buf b = { 0 };
+
+	(void)state;
+	bpf_list(&img, &prog, &b);
+	assert_string_equal(b.p, "0000 00000: 95 0 0 0000 00000000    exit\n");
+	buf_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +168,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_instruction_shows_its_bytes),
 		cmocka_unit_test(every_helper_has_its_name),
 		cmocka_unit_test(a_program_shows_lines_and_relocations),
+		cmocka_unit_test(a_program_without_lines_is_listed_with_0),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,7 +184,7 @@ static int ll_sane(struct d_unit *u, const struct d_stmt *s, const int64_t v[4])
 				      "magnitude (%lld) overflows 64-bits",
 				      (long long)v[0], (long long)v[2]);
 	/* what the buckets themselves can't be: too many, or an edge that is no whole number */
-	if (llquantize_valid(v[0], v[1], v[2], v[3], NULL, &why) < 0)
+	if (llquantize_check(v[0], v[1], v[2], v[3], NULL, &why) < 0)
 		return d_fail(u, s->line, D_LLQUANT_STEPVAL, "%s", why.text);
 	return 0;
 }

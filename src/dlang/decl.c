@@ -522,9 +522,7 @@ static int decl_take_specifier(struct parser *ps, struct specs *sp)
 		rc = lex_next(ps);
 	} else if (seen && (at(ps, T_IDENT) || at(ps, T_SYMBOL))) {
 		return 0; /* a declarator may have the name of a type */
-	} else if (starts_type(ps) || (ps->any_type && at(ps, T_IDENT))) {
-		rc = take_type(ps, sp);
-	} else if (at(ps, T_SYMBOL)) {
+	} else if (starts_type(ps) || at(ps, T_SYMBOL) || (ps->any_type && at(ps, T_IDENT))) {
 		rc = take_type(ps, sp);
 	} else {
 		return 0;

@@ -1,7 +1,7 @@
 /*
  * bucket.c: see bucket.h for the numbering.  Everything is computed from the
  * parameters; no table is kept.  Parameters come from D source, and past dlang's
- * checks and llquantize_valid() nothing can overflow.  That
+ * checks and llquantize_check() nothing can overflow.  That
  * refuses what dtrace(1) refuses, in its words, and two things more: an
  * llquantize whose top edge does not fit a signed 64-bit value (no value could
  * reach it), and one with more than LLQUANTIZE_EDGES edges.
@@ -106,7 +106,7 @@ static int64_t positive_edge(const struct llquantize *q, uint32_t j)
 	}
 }
 
-static int steps_valid(int64_t factor, int64_t low, int64_t steps, const char **tag, struct err *e)
+static int steps_check(int64_t factor, int64_t low, int64_t steps, const char **tag, struct err *e)
 {
 	const char *name = "D_LLQUANT_STEPVAL";
 	if (steps < 1 || steps > UINT16_MAX)
@@ -136,7 +136,7 @@ static int steps_valid(int64_t factor, int64_t low, int64_t steps, const char **
 	return 0;
 }
 
-int llquantize_valid(int64_t factor, int64_t low, int64_t high, int64_t steps, const char **tag, struct err *e)
+int llquantize_check(int64_t factor, int64_t low, int64_t high, int64_t steps, const char **tag, struct err *e)
 {
 	const char *unused;
 	if (tag == NULL)
@@ -159,7 +159,7 @@ int llquantize_valid(int64_t factor, int64_t low, int64_t high, int64_t steps, c
 		return REFUSE(e, tag, "D_LLQUANT_HMAGVAL",
 			      "llquantize( ) argument #3 "
 			      "(high magnitude) will cause overflow of 64 bits");
-	int rc = steps_valid(factor, low, steps, tag, e);
+	int rc = steps_check(factor, low, steps, tag, e);
 	if (rc < 0)
 		return rc;
 	struct llquantize q = { (uint16_t)factor, (uint16_t)low, (uint16_t)high, (uint16_t)steps };

@@ -41,12 +41,12 @@ struct lquantize {
 	uint32_t step; /* 1 or more */
 };
 struct llquantize {
-	uint16_t factor, low, high, steps; /* as llquantize_valid() accepts them */
+	uint16_t factor, low, high, steps; /* as llquantize_check() accepts them */
 };
 
 /* Whether constants of a D program may be put into the struct.  0, or -TALLY_EINVAL with dtrace's
  * words in e and the error's tag ("D_LQUANT_STEPVAL") in *tag; tag may be NULL. */
-int llquantize_valid(int64_t factor, int64_t low, int64_t high, int64_t steps, const char **tag, struct err *e);
+int llquantize_check(int64_t factor, int64_t low, int64_t high, int64_t steps, const char **tag, struct err *e);
 
 /* The functions below take what the _valid functions accept, and bucket numbers that exist.
  * _least: the smallest value of the bucket; INT64_MIN for bucket 0. */

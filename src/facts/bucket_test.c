@@ -126,7 +126,7 @@ static void llquantize_edges_are_ascending_and_tell_the_bucket(void **state)
 	for (size_t k = 0; k < COUNT(lls); k++) {
 		const struct llquantize *q = &lls[k];
 		struct err e = { 0 };
-		assert_int_equal(llquantize_valid(q->factor, q->low, q->high, q->steps, NULL, &e), 0);
+		assert_int_equal(llquantize_check(q->factor, q->low, q->high, q->steps, NULL, &e), 0);
 		uint32_t n = llquantize_edges(q, edge);
 		assert_int_equal(n, llquantize_buckets(q) - 1);
 		for (uint32_t i = 0; i < n; i++) {
@@ -198,11 +198,11 @@ static void bad_llquantize_parameters_are_refused(void **state)
 	for (size_t i = 0; i < COUNT(row); i++) {
 		struct err e = { 0 };
 		const char *tag = "";
-		int rc = llquantize_valid(row[i].factor, row[i].low, row[i].high, row[i].steps, &tag, &e);
+		int rc = llquantize_check(row[i].factor, row[i].low, row[i].high, row[i].steps, &tag, &e);
 		if (rc != -TALLY_EINVAL || strcmp(tag, row[i].tag) != 0 || e.text[0] == '\0')
 			fail_msg("row of line %d: %d %s %s", row[i].line, rc, tag, e.text);
 	}
-	assert_int_equal(llquantize_valid(10, 0, 17, 10, NULL, NULL), 0);
+	assert_int_equal(llquantize_check(10, 0, 17, 10, NULL, NULL), 0);
 }
 
 int main(void)
