@@ -21,7 +21,7 @@
 
 static int cpc_minimum_count(struct probes *t, uint64_t *ret, struct err *why)
 {
-	const struct prov_opts *o = probes_opts(t);
+	const struct prov_opts *o = &t->opts;
 	int rc = 0;
 
 	*ret = o->cpc_min;
@@ -65,7 +65,7 @@ static void cpc_fill_found(const struct probes *t, const struct cpc_spec *s, str
 		ev->uncounted = s->mode != CPC_ALL && event_is_clock(ev->type, ev->config);
 		if (s->has_precise)
 			ev->precise_ip = s->precise;
-		ev->exclusive = ev->counter && probes_opts(t)->cpc_exclusive;
+		ev->exclusive = ev->counter && t->opts.cpc_exclusive;
 	}
 }
 
@@ -76,8 +76,8 @@ static int keep_openable(struct probes *t, const struct cpc_spec *s, struct cpc_
 	struct err e = { 0 };
 	uint32_t n = 0;
 
-	if (probes_opts(t)->sysfs)
-		return f->ev[0].counter && !probes_machine(t)->ncore ? cpc_no_pmu(why) : 0;
+	if (t->opts.sysfs)
+		return f->ev[0].counter && !t->machine->ncore ? cpc_no_pmu(why) : 0;
 	for (uint32_t i = 0; i < f->n; i++) {
 		int rc = k_event_try(&f->ev[i], &e);
 
@@ -87,7 +87,7 @@ static int keep_openable(struct probes *t, const struct cpc_spec *s, struct cpc_
 	f->n = n;
 	if (n)
 		return 0;
-	if (f->ev[0].counter && !probes_machine(t)->ncore)
+	if (f->ev[0].counter && !t->machine->ncore)
 		return cpc_no_pmu(why);
 	return err_set(why, (enum tally_err)e.code, "%s cannot be counted here: %s", s->event, e.text);
 }
@@ -186,8 +186,8 @@ static uint32_t cpc_count_enablings(const struct probes *t, const uint32_t *ids,
  * a time. Its row of facts/event_pmu.def says so, once an event of the PMU was named. */
 static bool cpc_takes_turns(const struct probes *t)
 {
-	const struct cpc_machine *m = probes_machine(t);
-	bool one = probes_opts(t)->one_enabling;
+	const struct cpc_machine *m = t->machine;
+	bool one = t->opts.one_enabling;
 
 	for (uint32_t i = 0; i < m->ncore; i++)
 		one |= !event_pmu_of(m->core[i].name)->tells;

@@ -173,11 +173,11 @@ static void unit_of(struct probes *t, const struct k_pmu *pmu, const char *terms
 		size_t n = strcspn(terms, ",");
 
 		snprintf(term, sizeof(term), "%.*s", (int)n, terms);
-		k_pmu_unit(probes_opts(t)->sysfs, pmu, term, unit, &scale);
+		k_pmu_unit(t->opts.sysfs, pmu, term, unit, &scale);
 		terms += n + (terms[n] == ',');
 	}
 	if (*unit) {
-		ret->unit = arena_strdup(probes_arena(t), unit);
+		ret->unit = arena_strdup(&t->arena, unit);
 		ret->scale = scale;
 	}
 }
@@ -185,15 +185,15 @@ static void unit_of(struct probes *t, const struct k_pmu *pmu, const char *terms
 static int count_encode_event(struct probes *t, const struct k_pmu *pmu, const char *terms, struct prov_count *ret,
 			      struct err *why)
 {
-	struct k_event *ev = arena_alloc(probes_arena(t), sizeof(*ev));
-	int rc = ev ? k_pmu_encode(probes_opts(t)->sysfs, pmu, terms, ev, why) : err_oom(why);
+	struct k_event *ev = arena_alloc(&t->arena, sizeof(*ev));
+	int rc = ev ? k_pmu_encode(t->opts.sysfs, pmu, terms, ev, why) : err_oom(why);
 
 	if (rc < 0)
 		return rc;
 	unit_of(t, pmu, terms, ret);
 	ret->ev = ev;
 	ret->n = 1;
-	ret->source = arena_printf(probes_arena(t), "%s/%s/", pmu->name, terms);
+	ret->source = arena_printf(&t->arena, "%s/%s/", pmu->name, terms);
 	return 0;
 }
 
@@ -212,7 +212,7 @@ static int of_pmu(struct probes *t, char *s, struct prov_count *ret, uint8_t *mo
 	ret->all_modes = !end || !*end;
 	if (!ret->all_modes && !count_parse_modes(*end == ':' ? end + 1 : end, mode))
 		return err_set(why, TALLY_EINVAL, "unknown modifier '%s' after the slash (expected u or k)", end);
-	if (k_pmus(probes_opts(t)->sysfs, &pmu, &n, &e) == -TALLY_ENOMEM)
+	if (k_pmus(t->opts.sysfs, &pmu, &n, &e) == -TALLY_ENOMEM)
 		return err_oom(why);
 	while (i < n && strcmp(pmu[i].name, s))
 		i++;
@@ -284,7 +284,7 @@ int prov_count(struct probes *t, const char *text, size_t n, struct prov_count *
 	char s[TEXT];
 	int rc;
 
-	*ret = (struct prov_count){ .name = arena_strndup(probes_arena(t), text, n), .scale = 1 };
+	*ret = (struct prov_count){ .name = arena_strndup(&t->arena, text, n), .scale = 1 };
 	if (!ret->name)
 		return err_oom(why);
 	if (!n || n >= sizeof(s) || (!memchr(text, '/', n) && n >= CPC_NAME))

@@ -40,7 +40,7 @@ static int event_refuse_nomem(struct err *why)
 /* The core PMUs, read once. A tree without PMUs is a machine without PMUs. */
 static int event_read_machine(struct probes *t, struct cpc_machine **ret, struct err *why)
 {
-	struct cpc_machine *m = probes_machine(t);
+	struct cpc_machine *m = t->machine;
 	struct k_pmu *v = NULL;
 	struct err e = { 0 };
 	uint32_t n = 0, k = 0;
@@ -48,7 +48,7 @@ static int event_read_machine(struct probes *t, struct cpc_machine **ret, struct
 	*ret = m;
 	if (m->known)
 		return 0;
-	if (k_pmus(probes_opts(t)->sysfs, &v, &n, &e) == -TALLY_ENOMEM)
+	if (k_pmus(t->opts.sysfs, &v, &n, &e) == -TALLY_ENOMEM)
 		return event_refuse_nomem(why);
 	for (uint32_t i = 0; i < n; i++) {
 		m->has_ibs |= !strncmp(v[i].name, "ibs_", 4);
@@ -151,7 +151,7 @@ static int sysfs_name(struct search *s, const struct k_pmu *p, const char *ours,
 	uint32_t n;
 
 	*ret = NULL;
-	if (k_pmu_names(probes_opts(s->t)->sysfs, p, false, probes_arena(s->t), &v, &n) < 0)
+	if (k_pmu_names(s->t->opts.sysfs, p, false, &s->t->arena, &v, &n) < 0)
 		return event_refuse_nomem(why);
 	for (uint32_t i = 0; i < n && !*ret; i++)
 		if (same_name(v[i], ours))
@@ -171,7 +171,7 @@ static int event_encode_terms(struct search *s, const struct k_pmu *p, const cha
 		if (!skip || strcmp(s->spec->attr[i].name, skip))
 			buf_printf(&b, "%s%s=0x%llx", b.n ? "," : "", s->spec->attr[i].name,
 				   (unsigned long long)s->spec->attr[i].value);
-	rc = b.failed ? event_refuse_nomem(why) : k_pmu_encode(probes_opts(s->t)->sysfs, p, b.n ? b.p : "", ev, why);
+	rc = b.failed ? event_refuse_nomem(why) : k_pmu_encode(s->t->opts.sysfs, p, b.n ? b.p : "", ev, why);
 	buf_free(&b);
 	return rc;
 }
@@ -347,12 +347,12 @@ static int add_name(struct names *l, const char *name)
 
 static int sysfs_names(struct probes *t, const struct cpc_machine *m, struct names *l)
 {
-	struct arena *a = probes_arena(t);
+	struct arena *a = &t->arena;
 	const char **v;
 	uint32_t n;
 
 	for (uint32_t i = 0; i < m->ncore; i++) {
-		if (k_pmu_names(probes_opts(t)->sysfs, &m->core[i], false, a, &v, &n) < 0)
+		if (k_pmu_names(t->opts.sysfs, &m->core[i], false, a, &v, &n) < 0)
 			return -TALLY_ENOMEM;
 		for (uint32_t j = 0; j < n; j++) {
 			char *ours = arena_strdup(a, v[j]);
@@ -383,7 +383,7 @@ static int all_names(struct probes *t, const struct cpc_machine *m, bool listing
 		return -TALLY_ENOMEM;
 	if (!listing || !m->ncore)
 		return 0;
-	if (k_pfm_names(probes_arena(t), &v, &n) < 0)
+	if (k_pfm_names(&t->arena, &v, &n) < 0)
 		return -TALLY_ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		if (add_name(l, v[i]) < 0)
@@ -468,12 +468,12 @@ static const char *event_describe(struct search *s, const struct cpc_machine *m)
 	struct buf b = { 0 };
 	uint32_t n = 0;
 
-	if (p && k_pmu_names(probes_opts(s->t)->sysfs, p, true, probes_arena(s->t), &v, &n) < 0)
+	if (p && k_pmu_names(s->t->opts.sysfs, p, true, &s->t->arena, &v, &n) < 0)
 		return NULL;
 	buf_puts(&b, s->source);
 	for (uint32_t i = 0; i < n; i++)
 		buf_printf(&b, "%s%s", i ? " " : "; attributes: ", v[i]);
-	text = b.failed ? NULL : arena_strdup(probes_arena(s->t), b.p);
+	text = b.failed ? NULL : arena_strdup(&s->t->arena, b.p);
 	buf_free(&b);
 	return text;
 }
@@ -494,9 +494,9 @@ int cpc_event(struct probes *t, const struct cpc_spec *spec, struct cpc_found *r
 	rc = real ? find_generic(&s, m, real, why) : ev ? find_preset(&s, m, why) : find_platform(&s, m, why);
 	if (rc < 0)
 		return rc;
-	ret->ev = arena_alloc(probes_arena(t), s.n * sizeof(*ret->ev));
-	ret->source = preset ? arena_printf(probes_arena(t), "%s: %s", ev->text, s.source) :
-			       event_describe(&s, ev ? NULL : m);
+	ret->ev = arena_alloc(&t->arena, s.n * sizeof(*ret->ev));
+	ret->source =
+		preset ? arena_printf(&t->arena, "%s: %s", ev->text, s.source) : event_describe(&s, ev ? NULL : m);
 	if (!ret->ev || !ret->source)
 		return event_refuse_nomem(why);
 	memcpy(ret->ev, s.ev, s.n * sizeof(*ret->ev));

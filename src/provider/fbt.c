@@ -26,7 +26,7 @@ struct fbt_walk {
 
 static int fbt_make(const struct fbt_walk *w, const struct k_function *f, bool at_return)
 {
-	struct arena *a = probes_arena(w->t);
+	struct arena *a = &w->t->arena;
 	struct probe *p = probes_add_at(w->t, &prov_fbt, f->module, f->name, fbt_names[at_return]);
 	struct bpf_point *point = p ? (struct bpf_point *)(uintptr_t)p->point : NULL; /* we made it */
 	struct fbt_data *data;
@@ -73,16 +73,16 @@ static int fbt_offer_some(struct probes *t, const struct d_probedesc *d, struct 
 {
 	struct fbt_walk w = { t, d, e };
 
-	if (!probes_types(t) || probes_functions(t, NULL) < 0)
+	if (!t->types || probes_functions(t, NULL) < 0)
 		return 0;
-	return k_functions(probes_types(t), d->mod, d->func, fbt_make_both, &w) == -TALLY_ENOMEM ? err_oom(e) : 0;
+	return k_functions(t->types, d->mod, d->func, fbt_make_both, &w) == -TALLY_ENOMEM ? err_oom(e) : 0;
 }
 
 static const struct d_args *fbt_args(const struct probe *p, uint32_t index)
 {
 	static const struct d_args from = { .value = "int" };
 	const struct fbt_data *data = p->data;
-	const struct k_types *types = probes_types(data->probes);
+	const struct k_types *types = data->probes->types;
 	uint64_t type;
 
 	if (p->point->at == POINT_ENTRY)
@@ -117,7 +117,7 @@ static int fbt_no_function(const struct probes *t, const struct d_probedesc *d, 
 	if (k_function_is_unsafe(d->func))
 		return err_set(why, TALLY_ENOPROBE,
 			       "fbt: %.100s can't be probed: programs of probes need it while they run", d->func);
-	(void)k_functions(probes_types(t), d->mod, "", fbt_note_name, &names);
+	(void)k_functions(t->types, d->mod, "", fbt_note_name, &names);
 	near = err_near("", d->func, TEXT_NAMES(names.name, names.n));
 	mem_free(names.name);
 	return err_set(why, TALLY_ENOPROBE, "fbt: no function \"%.100s\" in %.60s%s", d->func,
@@ -132,8 +132,8 @@ static int fbt_why_none(const struct probes *t, const struct d_probedesc *d, str
 
 	if (rc < 0)
 		return rc;
-	if (probes_functions_why(t)->code)
-		return err_set(why, probes_functions_why(t)->code, "fbt: %s", probes_functions_why(t)->text);
+	if (t->functions_why.code)
+		return err_set(why, t->functions_why.code, "fbt: %s", t->functions_why.text);
 	if (!text_glob(d->name, fbt_names[0]) && !text_glob(d->name, fbt_names[1])) {
 		near = err_near("", d->name, TEXT_NAMES(fbt_names, 2));
 		return err_set(why, TALLY_ENOPROBE, "fbt: no probe \"%.100s\"%s", d->name,

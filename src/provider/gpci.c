@@ -137,10 +137,10 @@ static const struct gpci_probe *gpci_probe_of(struct probes *t, const struct gpc
 		if (p->prov == &prov_gpci && p->data && gpci_of(p)->request == r)
 			return gpci_of(p);
 	}
-	mine = arena_alloc(probes_arena(t), sizeof(*mine));
+	mine = arena_alloc(&t->arena, sizeof(*mine));
 	if (!mine)
 		return NULL;
-	*mine = (struct gpci_probe){ .request = r, .args = gpci_args_make(probes_arena(t), r) };
+	*mine = (struct gpci_probe){ .request = r, .args = gpci_args_make(&t->arena, r) };
 	return mine->args ? mine : NULL;
 }
 
@@ -149,7 +149,7 @@ static struct probe *gpci_make_probe(struct probes *t, const char *name, const s
 {
 	const struct gpci_probe *data = gpci_probe_of(t, r);
 	const char *source =
-		arena_printf(probes_arena(t), "H_GetPerformanceCounterInfo, request 0x%x: %s", r->number, r->title);
+		arena_printf(&t->arena, "H_GetPerformanceCounterInfo, request 0x%x: %s", r->number, r->title);
 	struct probe *p = data && source ? sample_make_probe(t, &prov_gpci, name, ns, why) : NULL;
 
 	if (!p) {
@@ -163,7 +163,7 @@ static struct probe *gpci_make_probe(struct probes *t, const char *name, const s
 
 static int gpci_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg, struct err *why)
 {
-	struct hv_transport *l = probes_opts(t)->transport;
+	struct hv_transport *l = t->opts.transport;
 	const struct gpci_request *r;
 	char word[SAMPLE_WORD];
 	const char *text;
@@ -189,7 +189,7 @@ static int gpci_name(struct probes *t, const char *name, int (*add)(void *arg, u
 
 static int gpci_offer(struct probes *t, struct err *e)
 {
-	const struct hv_transport *l = probes_opts(t)->transport;
+	const struct hv_transport *l = t->opts.transport;
 	const struct gpci_request *r;
 	int rc = 0;
 
@@ -200,7 +200,7 @@ static int gpci_offer(struct probes *t, struct err *e)
 
 static int gpci_why_none(const struct probes *t, const struct d_probedesc *d, struct err *why)
 {
-	const struct hv_transport *l = probes_opts(t)->transport;
+	const struct hv_transport *l = t->opts.transport;
 
 	(void)d;
 	return sample_why_none(&prov_gpci, l && l->op->papr, why);

@@ -50,9 +50,9 @@ int user_wait_add(struct probes *t, const struct provider *prov, const char *pro
 		  const struct d_probedesc *d, uint32_t kinds, int found, int (*add)(void *arg, uint32_t id), void *arg,
 		  struct err *why)
 {
-	const enum prov_waits waits = probes_opts(t)->waits;
-	struct arena *a = probes_arena(t);
-	struct user_processes *all = probes_processes(t);
+	const enum prov_waits waits = t->opts.waits;
+	struct arena *a = &t->arena;
+	struct user_processes *all = &t->processes;
 	struct user_wait *w;
 	/* No file's name has a slash: no probe is called so */
 	const char *mod = arena_text(a, "/%s", d->mod), *func = arena_text(a, "%s:%s", d->func, d->name);
@@ -100,12 +100,12 @@ int user_wait_add(struct probes *t, const struct provider *prov, const char *pro
 
 const struct user_wait *probes_waits(const struct probes *t)
 {
-	return probes_processes((struct probes *)(uintptr_t)t)->wait; /* nothing is written */
+	return t->processes.wait;
 }
 
 static struct user_process *later_process(struct probes *t, uint32_t pid)
 {
-	struct user_processes *all = probes_processes(t);
+	struct user_processes *all = &t->processes;
 
 	for (uint32_t i = 0; i < all->n; i++)
 		if (all->v[i]->pid == pid)
@@ -150,7 +150,7 @@ static void later_see_mapping(void *arg, const struct k_task *t)
 {
 	struct later_look *look = arg;
 	struct user_process *p = look->p;
-	struct arena *a = probes_arena(look->t);
+	struct arena *a = &look->t->arena;
 	const char *slash = strrchr(t->path, '/');
 	struct user_file **slot, *f;
 
@@ -228,10 +228,10 @@ int probes_look_again(struct probes *t, uint32_t pid, uint32_t in,
 /* The process that stands for whichever: it keeps their files. */
 static struct user_process *later_anybody(struct probes *t)
 {
-	struct user_processes *all = probes_processes(t);
+	struct user_processes *all = &t->processes;
 	struct user_process *p = later_process(t, 0), **slot;
 
-	if (p || !(p = arena_alloc(probes_arena(t), sizeof(*p))))
+	if (p || !(p = arena_alloc(&t->arena, sizeof(*p))))
 		return p;
 	slot = VEC_NEW(all->v, all->n, all->cap);
 	if (slot)
@@ -242,7 +242,7 @@ static struct user_process *later_anybody(struct probes *t)
 /* The file of that id among those of all processes; NULL: it is not known. */
 static struct user_file *later_known(struct probes *t, const struct user_file *f)
 {
-	const struct user_processes *all = probes_processes(t);
+	const struct user_processes *all = &t->processes;
 
 	for (uint32_t i = 0; i < all->n; i++) {
 		const struct user_process *p = all->v[i];
@@ -261,7 +261,7 @@ static struct user_file *later_known(struct probes *t, const struct user_file *f
 static struct user_file *later_keep(struct probes *t, const struct user_file *f)
 {
 	struct user_process *p = later_anybody(t);
-	struct user_file *kept = arena_alloc(probes_arena(t), sizeof(*kept)),
+	struct user_file *kept = arena_alloc(&t->arena, sizeof(*kept)),
 			 **slot = p && kept ? VEC_NEW(p->late, p->nlate, p->cap_late) : NULL;
 
 	if (!slot)
@@ -276,9 +276,9 @@ int probes_look_at(struct probes *t, int fd, const char *path, void (*outdated)(
 		   void *arg, struct err *why)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	struct user_file f = { .fd = fd, .is_program = true, .path = arena_strdup(probes_arena(t), path) }, *known;
+	struct user_file f = { .fd = fd, .is_program = true, .path = arena_strdup(&t->arena, path) }, *known;
 
-	f.mod = arena_strndup(probes_arena(t), name, strcspn(name, " "));
+	f.mod = arena_strndup(&t->arena, name, strcspn(name, " "));
 	(void)k_file_id(fd, &f.id);
 	known = later_known(t, &f);
 	if (known && known->id.size == f.id.size && known->id.mtime_ns == f.id.mtime_ns) {

@@ -28,7 +28,7 @@ static const struct d_args mmustat_args = { .name = "struct mmustat_slot",
 static int mmustat_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg,
 			struct err *why)
 {
-	struct sun4v_client *c = probes_opts(t)->sun4v;
+	struct sun4v_client *c = t->opts.sun4v;
 	static const char *const sample = "sample";
 	char word[SAMPLE_WORD];
 	const char *text;
@@ -56,13 +56,13 @@ static int mmustat_name(struct probes *t, const char *name, int (*add)(void *arg
 
 static int mmustat_offer(struct probes *t, struct err *e)
 {
-	return probes_opts(t)->sun4v ? sample_offer(t, &prov_mmustat, "sample", e) : 0;
+	return t->opts.sun4v ? sample_offer(t, &prov_mmustat, "sample", e) : 0;
 }
 
 static int mmustat_why_none(const struct probes *t, const struct d_probedesc *d, struct err *why)
 {
 	(void)d;
-	return sample_why_none(&prov_mmustat, probes_opts(t)->sun4v, why);
+	return sample_why_none(&prov_mmustat, t->opts.sun4v, why);
 }
 
 static const struct d_args *mmustat_args_of(const struct probe *p, uint32_t index)

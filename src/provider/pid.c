@@ -47,7 +47,7 @@ static int pid_make(struct pid_match *m, const struct user_file *f, const struct
 		return err_set(m->why, TALLY_ENOTSUP, "%s: more than %u probes: name a module or functions", m->prov,
 			       MADE_MOST);
 	p = probes_add_of(m->t, &prov_pid, m->prov, f->mod, func_name, name);
-	place = p && !p->place ? arena_alloc(probes_arena(m->t), sizeof(*place)) : NULL;
+	place = p && !p->place ? arena_alloc(&m->t->arena, sizeof(*place)) : NULL;
 	if (!p || (!p->place && !place))
 		return err_oom(m->why);
 	if (!p->place) {
@@ -296,7 +296,7 @@ static int pid_match(struct probes *t, const struct d_probedesc *d, int (*add)(v
 		return rc;
 	}
 	snprintf(prov, sizeof(prov), "pid%u", pid);
-	m.prov = arena_strdup(probes_arena(t), prov);
+	m.prov = arena_strdup(&t->arena, prov);
 	if (!m.prov)
 		return err_oom(why);
 	found = pid_match_process(&m);

@@ -16,23 +16,6 @@
 
 #define COUNTERS_MOST 64u /* of a CPU: the kernel's drivers keep its counters in a word of so many bits */
 
-struct probes {
-	struct prov_opts opts;
-	struct arena arena;
-	struct probe **probe; /* [id - 1]; each lies in the arena, so pointers to it stay good */
-	uint32_t n, cap;
-	struct map by_name;              /* "provider:module:function:name" */
-	struct cpc_machine *machine;     /* cpc.c fills it */
-	struct user_processes processes; /* process.c fills it */
-	struct k_types *types;           /* NULL: what fires is not of this kernel */
-	struct map tracepoints;          /* tracepoint.c fills it */
-	struct map args;                 /* of providers: what an argument is described by -> struct d_args * */
-	int functions;                   /* enum k_functions, UNKNOWN: no trial was made; negative: functions_why */
-	struct err functions_why;
-	enum d_tag refusal; /* of the description that was matched last, if it matches nothing */
-	uint32_t offered;   /* which of providers[] have made all their probes, one bit each */
-};
-
 static const struct provider *const providers[] = {
 #define PROVIDER(name) &prov_##name,
 #include "provider/provider.def"
@@ -125,11 +108,6 @@ uint32_t probes_count(const struct probes *t)
 	return t->n;
 }
 
-const struct prov_opts *probes_opts(const struct probes *t)
-{
-	return &t->opts;
-}
-
 struct arena *probes_arena(struct probes *t)
 {
 	return &t->arena;
@@ -145,31 +123,6 @@ int probes_functions(struct probes *t, struct err *why)
 	if (t->functions == K_FUNCTIONS_UNKNOWN)
 		t->functions = k_functions_trial(t->types, t->opts.functions, &t->functions_why);
 	return t->functions < 0 && why ? err_set(why, -t->functions, "%s", t->functions_why.text) : t->functions;
-}
-
-const struct err *probes_functions_why(const struct probes *t)
-{
-	return &t->functions_why;
-}
-
-struct cpc_machine *probes_machine(const struct probes *t)
-{
-	return t->machine;
-}
-
-struct map *probes_tracepoints(struct probes *t)
-{
-	return &t->tracepoints;
-}
-
-struct map *probes_args(struct probes *t)
-{
-	return &t->args;
-}
-
-struct user_processes *probes_processes(struct probes *t)
-{
-	return &t->processes;
 }
 
 const struct probe *probes_find(const struct probes *t, const struct provider *p, const char *name)

@@ -101,9 +101,9 @@ static int process_refused(uint32_t pid, int rc, struct err *why)
 
 int user_process(struct probes *t, uint32_t pid, struct user_process **ret, struct err *why)
 {
-	const struct prov_opts *o = probes_opts(t);
-	struct user_processes *all = probes_processes(t);
-	struct files_seen seen = { .a = probes_arena(t) };
+	const struct prov_opts *o = &t->opts;
+	struct user_processes *all = &t->processes;
+	struct files_seen seen = { .a = &t->arena };
 	struct user_process *p, **slot;
 	int rc;
 
@@ -207,7 +207,7 @@ int user_not_ours(const struct user_process *p, const struct user_file *f, struc
 
 int user_elsewhere(const struct probes *t, const char *prov, struct err *why)
 {
-	const struct prov_opts *o = probes_opts(t);
+	const struct prov_opts *o = &t->opts;
 
 	if ((o->records && !o->lists) || o->transport || o->vm)
 		return err_set(why, TALLY_ENOPROBE,

@@ -53,7 +53,7 @@ static int profile_make_probe(struct probes *t, const char *name, uint32_t *id, 
 
 	if (rc < 0)
 		return rc;
-	ev = arena_alloc(probes_arena(t), sizeof(*ev));
+	ev = arena_alloc(&t->arena, sizeof(*ev));
 	p = ev ? probes_add(t, &prov_profile, name) : NULL;
 	if (!p)
 		return err_oom(why);

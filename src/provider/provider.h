@@ -202,13 +202,11 @@ struct probe *probes_add(struct probes *t, const struct provider *p, const char 
 /* mod and func are not copied: constants, or of the arena. */
 struct probe *probes_add_at(struct probes *t, const struct provider *p, const char *mod, const char *func,
 			    const char *name);
-const struct prov_opts *probes_opts(const struct probes *t);
 struct arena *probes_arena(struct probes *t);
 /* The kernel's types, as the probes' arguments name them; NULL: what fires is not of this kernel. */
 struct k_types *probes_types(const struct probes *t);
 /* How this kernel lets its functions be probed, after a trial: enum k_functions; negative with the reason. */
 int probes_functions(struct probes *t, struct err *why);
-const struct err *probes_functions_why(const struct probes *t); /* of a trial that failed; code 0: none has */
 /* Whether these enabled probes may be enabled together (decision: counters that can't tell which overflowed).
  * 0, or -TALLY_EBUSY with the reason. */
 int probes_compatible(const struct probes *t, const uint32_t *ids, uint32_t n, struct err *why);

@@ -40,8 +40,6 @@ int point_offer_rows(struct probes *t, const struct provider *prov, struct err *
 int point_row_why_none(const struct provider *prov, const struct probes *t, const struct d_probedesc *d,
 		       struct err *why);
 const struct d_args *point_row_args(const struct probe *p, uint32_t index);
-/* By name: how many arguments a tracepoint has, and 1. Empty until somebody asks. */
-struct map *probes_tracepoints(struct probes *t);
 /* What an argument of that number and type of the kernel's is: one for all of them; NULL: no memory. */
 const struct d_args *point_describe(struct probes *t, uint64_t type, uint32_t index);
 const struct d_args *point_args(const struct probe *p, uint32_t index);
@@ -88,7 +86,6 @@ struct user_processes {
 	uint32_t n, cap;
 	const struct user_wait *wait;
 };
-struct user_processes *probes_processes(struct probes *t);
 void probes_refuse_as(struct probes *t, enum d_tag tag); /* why the description in work matches nothing */
 /* "pid123": where its digits begin, and the process; NULL: the name ends in no process id. */
 const char *user_process_of(const char *prov, uint32_t *pid);
@@ -134,9 +131,25 @@ struct cpc_machine {
 	uint32_t ncore;
 	bool has_ibs; /* AMD: precise events are samples of operations, and not all of them touch memory */
 };
-struct cpc_machine *probes_machine(const struct probes *t);
-/* Descriptions of arguments, by what their provider likes: two probes that share one may be in one clause. */
-struct map *probes_args(struct probes *t);
+/* ---- the table of probes (probes.c) ------------------------------------------------ */
+struct probes {
+	struct prov_opts opts;
+	struct arena arena;
+	struct probe **probe; /* [id - 1]; each lies in the arena, so pointers to it stay good */
+	uint32_t n, cap;
+	struct map by_name;              /* "provider:module:function:name" */
+	struct cpc_machine *machine;     /* cpc.c fills it */
+	struct user_processes processes; /* process.c fills it */
+	struct k_types *types;           /* NULL: what fires is not of this kernel */
+	struct map
+		tracepoints; /* by name: how many arguments a tracepoint has, and 1; tracepoint.c fills it when asked */
+	/* of providers: what they describe an argument by -> struct d_args *. Probes that share one may be in one clause. */
+	struct map args;
+	int functions; /* enum k_functions, UNKNOWN: no trial was made; negative: functions_why */
+	struct err functions_why;
+	enum d_tag refusal; /* of the description that was matched last, if it matches nothing */
+	uint32_t offered;   /* which of the providers, by number, have made all their probes, one bit each */
+};
 /* The probe of that name, if it was made. */
 const struct probe *probes_find(const struct probes *t, const struct provider *p, const char *name);
 

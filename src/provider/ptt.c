@@ -198,7 +198,7 @@ static int ptt_name(struct probes *t, const char *name, int (*add)(void *arg, ui
 
 		if (strcmp(name, rows[i].name))
 			continue;
-		if (!probes_opts(t)->records)
+		if (!t->opts.records)
 			return err_set(why, TALLY_ENOPROBE, PTT_NO_RECORDS, name);
 		p = ptt_make_probe(t, i, why);
 		rc = p ? add(arg, p->id) : -TALLY_ENOMEM;
@@ -209,7 +209,7 @@ static int ptt_name(struct probes *t, const char *name, int (*add)(void *arg, ui
 
 static int ptt_offer(struct probes *t, struct err *e)
 {
-	for (size_t i = 0; probes_opts(t)->records && i < COUNT(rows); i++)
+	for (size_t i = 0; t->opts.records && i < COUNT(rows); i++)
 		if (!ptt_make_probe(t, i, e))
 			return -TALLY_ENOMEM;
 	return 0;
@@ -218,7 +218,7 @@ static int ptt_offer(struct probes *t, struct err *e)
 static int ptt_why_none(const struct probes *t, const struct d_probedesc *d, struct err *why)
 {
 	(void)d;
-	return probes_opts(t)->records ? 0 : err_set(why, TALLY_ENOPROBE, "ptt: " PTT_NO_RECORDS, "this probe");
+	return t->opts.records ? 0 : err_set(why, TALLY_ENOPROBE, "ptt: " PTT_NO_RECORDS, "this probe");
 }
 
 const struct provider prov_ptt = {

@@ -26,7 +26,7 @@ bool sample_cut_interval(const char *name, char word[static SAMPLE_WORD], const 
 
 int sample_no_platform(const struct probes *t, const struct provider *prov, const char *name, struct err *why)
 {
-	const struct hv_transport *l = probes_opts(t)->transport;
+	const struct hv_transport *l = t->opts.transport;
 
 	if (l)
 		return err_set(why, TALLY_ENOPROBE, "%s has none; '--on %s' is a model that has", l->op->what,

@@ -88,7 +88,7 @@ static int syscall_no_call(const char *name, struct err *why)
 
 static int syscall_why_none(const struct probes *t, const struct d_probedesc *d, struct err *why)
 {
-	const struct prov_opts *o = probes_opts(t);
+	const struct prov_opts *o = &t->opts;
 	struct err_tail near;
 
 	if (o->records || o->transport || o->vm)

@@ -22,7 +22,7 @@ struct point_walk {
 static int point_make(void *arg, const struct k_tracepoint *at)
 {
 	const struct point_walk *w = arg;
-	struct arena *a = probes_arena(w->t);
+	struct arena *a = &w->t->arena;
 	struct probe *p = probes_add_at(w->t, w->prov, at->module, "", at->name);
 	struct point_data *data;
 	struct bpf_point *point;
@@ -47,9 +47,9 @@ int point_offer_all(struct probes *t, const struct provider *prov, struct err *e
 {
 	struct point_walk w = { t, prov };
 
-	if (!probes_types(t))
+	if (!t->types)
 		return 0;
-	return k_tracepoints(probes_types(t), point_make, &w) == -TALLY_ENOMEM ? err_oom(e) : 0;
+	return k_tracepoints(t->types, point_make, &w) == -TALLY_ENOMEM ? err_oom(e) : 0;
 }
 
 const struct d_args *point_describe(struct probes *t, uint64_t type, uint32_t index)
@@ -57,14 +57,14 @@ const struct d_args *point_describe(struct probes *t, uint64_t type, uint32_t in
 	const struct {
 		uint64_t type, index;
 	} key = { type, index };
-	void **at = map_at(probes_args(t), &key, sizeof(key));
-	struct arena *a = probes_arena(t);
+	void **at = map_at(&t->args, &key, sizeof(key));
+	struct arena *a = &t->arena;
 	struct d_args *args = at && !*at ? arena_alloc(a, sizeof(*args)) : NULL;
 	struct buf text = { 0 };
 
 	if (!args)
 		return at ? *at : NULL;
-	k_type_text(probes_types(t), type, &text);
+	k_type_text(t->types, type, &text);
 	*args = (struct d_args){ .value = arena_strndup(a, text.p, text.n), .ktype = type, .arg = index };
 	buf_free(&text);
 	return *at = args;
@@ -77,17 +77,16 @@ const struct d_args *point_args(const struct probe *p, uint32_t index)
 	if (index >= data->at.nargs)
 		return NULL;
 	if (!data->args)
-		data->args = arena_alloc(probes_arena(data->probes), data->at.nargs * sizeof(*data->args));
+		data->args = arena_alloc(&data->probes->arena, data->at.nargs * sizeof(*data->args));
 	if (data->args && !data->args[index])
 		data->args[index] =
-			point_describe(data->probes, k_tracepoint_arg(probes_types(data->probes), &data->at, index),
-				       index);
+			point_describe(data->probes, k_tracepoint_arg(data->probes->types, &data->at, index), index);
 	return data->args ? data->args[index] : NULL;
 }
 
 int point_not_here(const struct provider *prov, const struct probes *t, struct err *why)
 {
-	if (!probes_types(t))
+	if (!t->types)
 		return err_set(why, TALLY_ENOPROBE,
 			       "%s: its probes fire in the kernel of this machine: only without --on", prov->name);
 	return k_tells_types() ? 0 :
@@ -120,7 +119,8 @@ int point_why_none(const struct provider *prov, const struct probes *t, const st
 
 static int point_note(void *arg, const struct k_tracepoint *at)
 {
-	void **slot = map_at(probes_tracepoints(arg), at->name, strlen(at->name));
+	struct probes *t = arg;
+	void **slot = map_at(&t->tracepoints, at->name, strlen(at->name));
 
 	if (!slot)
 		return -TALLY_ENOMEM;
@@ -135,15 +135,14 @@ static bool row_is_here(struct probes *t, const struct point_row *r)
 		struct k_function f;
 
 		if (r->point[i].at != POINT_TRACEPOINT) {
-			if (probes_functions(t, NULL) < 0 ||
-			    !k_function_find(probes_types(t), r->point[i].module, name, &f) ||
+			if (probes_functions(t, NULL) < 0 || !k_function_find(t->types, r->point[i].module, name, &f) ||
 			    f.nargs < r->point[i].nargs ||
 			    (r->point[i].at == POINT_RETURN && r->point[i].nargs &&
 			     probes_functions(t, NULL) != K_FUNCTIONS_FENTRY))
 				return false; /* arguments are there at a return by fexit alone */
 			continue;
 		}
-		if ((uintptr_t)map_get(probes_tracepoints(t), name, strlen(name)) < r->point[i].nargs + 1u)
+		if ((uintptr_t)map_get(&t->tracepoints, name, strlen(name)) < r->point[i].nargs + 1u)
 			return false;
 	}
 	return r->point[0].name;
@@ -163,10 +162,10 @@ int point_offer_rows(struct probes *t, const struct provider *prov, struct err *
 	const struct point_row *row = prov->row;
 	int rc = 0;
 
-	if (!probes_types(t))
+	if (!t->types)
 		return 0;
-	if (!probes_tracepoints(t)->n)
-		rc = k_tracepoints(probes_types(t), point_note, t);
+	if (!t->tracepoints.n)
+		rc = k_tracepoints(t->types, point_note, t);
 	if (rc == -TALLY_ENOMEM)
 		return err_oom(e);
 	for (uint32_t i = 0; i < prov->nrows; i++) {
@@ -183,7 +182,7 @@ int point_offer_rows(struct probes *t, const struct provider *prov, struct err *
 		p->point = row[i].point;
 		p->npoints = row_points(&row[i]);
 		p->data = &row[i];
-		p->source = arena_text(probes_arena(t), "%s %s", row[i].point[0].at ? "function" : "raw tracepoint",
+		p->source = arena_text(&t->arena, "%s %s", row[i].point[0].at ? "function" : "raw tracepoint",
 				       row[i].point[0].name);
 	}
 	return 0;

@@ -100,7 +100,7 @@ static bool usdt_place_is_there(const struct probe *p, const struct user_file *f
 static int usdt_make(struct usdt_match *m, const struct user_file *f, const struct sym_note *note, const char *func,
 		     const char *name)
 {
-	struct arena *a = probes_arena(m->t);
+	struct arena *a = &m->t->arena;
 	struct user_place *place;
 	const bool is_any = usdt_is_any(m, note->prov);
 	char prov[NAME_MOST + 16];
@@ -232,7 +232,7 @@ static bool usdt_cut_process(const struct d_probedesc *d, char pattern[static NA
 static int usdt_match_one(struct usdt_match *m, uint32_t pid)
 {
 	int rc = user_process(m->t, pid, &m->p, m->why), found;
-	const char *prov = rc < 0 ? NULL : arena_strdup(probes_arena(m->t), m->d->prov);
+	const char *prov = rc < 0 ? NULL : arena_strdup(&m->t->arena, m->d->prov);
 
 	if (rc < 0)
 		return rc;
@@ -318,7 +318,7 @@ static bool usdt_is_ours_alone(const char *prov)
 
 static int usdt_match_all(struct usdt_match *m)
 {
-	const struct prov_opts *o = probes_opts(m->t);
+	const struct prov_opts *o = &m->t->opts;
 	struct usdt_search s = { .m = m };
 	uint32_t *pid = NULL, n = 0;
 	int rc = o->process_ready ? o->process_ready(o->process_arg, 0, m->why) : 0;
@@ -344,7 +344,7 @@ static int usdt_match_all(struct usdt_match *m)
 static int usdt_wait_for_any(const struct usdt_match *m, int found)
 {
 	static const struct user_process anybody;
-	const char *prov = arena_strdup(probes_arena(m->t), m->d->prov);
+	const char *prov = arena_strdup(&m->t->arena, m->d->prov);
 
 	if (!prov)
 		return err_oom(m->why);
@@ -368,7 +368,7 @@ static int usdt_match(struct probes *t, const struct d_probedesc *d, int (*add)(
 	}
 	if (user_process_of(d->prov, &pid) || !usdt_is_ours_alone(d->prov) || user_elsewhere(t, "usdt", why) < 0)
 		return 0;
-	m.may_be_any = probes_opts(t)->waits != WAITS_NONE;
+	m.may_be_any = t->opts.waits != WAITS_NONE;
 	found = usdt_match_all(&m);
 	if (found == 0)
 		found = err_set(

@@ -76,7 +76,7 @@ static int vfalls_register_unreadable(struct sun4v_client *c, const char *event,
 static struct probe *vfalls_make_probe(struct probes *t, const char *name, const char *event, uint64_t ns,
 				       struct err *why)
 {
-	const char *word = event ? arena_strdup(probes_arena(t), event) : NULL;
+	const char *word = event ? arena_strdup(&t->arena, event) : NULL;
 	struct probe *p = word || !event ? sample_make_probe(t, &prov_vfalls, name, ns, why) : NULL;
 
 	if (!p) {
@@ -91,7 +91,7 @@ static struct probe *vfalls_make_probe(struct probes *t, const char *name, const
 static int vfalls_name(struct probes *t, const char *name, int (*add)(void *arg, uint32_t id), void *arg,
 		       struct err *why)
 {
-	struct sun4v_client *c = probes_opts(t)->sun4v;
+	struct sun4v_client *c = t->opts.sun4v;
 	char word[SAMPLE_WORD];
 	const char *text, *event;
 	uint64_t ns;
@@ -124,7 +124,7 @@ static int vfalls_offer(struct probes *t, struct err *e)
 	struct err why = { 0 };
 	int rc;
 
-	if (!probes_opts(t)->sun4v || vfalls_register_unreadable(probes_opts(t)->sun4v, NULL, &why) < 0)
+	if (!t->opts.sun4v || vfalls_register_unreadable(t->opts.sun4v, NULL, &why) < 0)
 		return 0;
 	rc = sample_offer(t, &prov_vfalls, "sample", e);
 	for (uint32_t i = 0; rc >= 0 && vf_event_at(i); i++)
@@ -136,7 +136,7 @@ static int vfalls_offer(struct probes *t, struct err *e)
 static int vfalls_why_none(const struct probes *t, const struct d_probedesc *d, struct err *why)
 {
 	(void)d;
-	return sample_why_none(&prov_vfalls, probes_opts(t)->sun4v, why);
+	return sample_why_none(&prov_vfalls, t->opts.sun4v, why);
 }
 
 static const struct d_args *vfalls_args(const struct probe *p, uint32_t index)
