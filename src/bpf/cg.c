@@ -221,6 +221,7 @@ uint32_t cg_map_index(struct cg *g, enum img_map_use use, uint32_t id)
 
 /* ---- epids and names ---------------------------------------------------------------- */
 
+/* 0, which is no epid (cg_emit_image()): no memory. */
 static uint32_t epid_of(struct cg *g, uint32_t probe, uint32_t clause)
 {
 	const uint32_t key[] = { probe, clause };
@@ -828,6 +829,7 @@ static void cg_emit_image(struct cg *g)
 	}
 	g->img->prog = mem_alloc(programs * sizeof(*g->img->prog));
 	g->place = mem_alloc(g->p->nobjs * sizeof(*g->place));
+	/* the epid 0 is taken here, so that it is nobody's */
 	if (!g->img->prog || !g->place || !VEC_NEW(g->img->epid, g->img->nepids, g->img->cap_epids)) {
 		cg_oom(g);
 		return;
