@@ -154,18 +154,21 @@ static int attach_point(struct tally_trace *t, uint32_t prog)
 	return rc < 0 ? fail_enable(t, p->id, rc) : 0;
 }
 
-/* One program for all probes of its arm, which it tells apart by cookies: numbers in the order of their ids, as
- * compile.c has given them. Each file of each process is armed as one. */
-static int attach_places(struct tally_trace *t, uint32_t prog)
-{
-	const uint8_t arm = probe_of(t, prog)->arm;
-	const uint32_t count = probes_count(t->probes);
-	uint32_t cookie = 0, n = 0, cap = 0;
+/* Places that are still to be armed: those of NULL are. */
+struct places {
 	struct place_of {
 		const struct user_place *place;
 		struct k_place k;
-	} *all = NULL;
+	} * v;
+	uint32_t n, cap;
+};
+
+/* Those of an arm, with their cookies: numbers in the order of their probes' ids, as compile.c has given them. */
+static int places_gather(struct tally_trace *t, uint8_t arm, struct places *all)
+{
+	const uint32_t count = probes_count(t->probes);
 	bool *used = used_probes(t);
+	uint32_t cookie = 0;
 	int rc = used ? 0 : trace_nomem(t);
 
 	for (uint32_t id = 1; rc == 0 && id <= count; id++) {
@@ -173,7 +176,7 @@ static int attach_places(struct tally_trace *t, uint32_t prog)
 
 		for (const struct user_place *at = used[id] && p->arm == arm ? p->place : NULL; rc == 0 && at;
 		     at = at->next) {
-			struct place_of *to = VEC_NEW(all, n, cap);
+			struct place_of *to = VEC_NEW(all->v, all->n, all->cap);
 
 			if (to)
 				*to = (struct place_of){ at, { at->offset, at->semaphore, cookie++, at->by_pattern } };
@@ -181,35 +184,54 @@ static int attach_places(struct tally_trace *t, uint32_t prog)
 				rc = trace_nomem(t);
 		}
 	}
-	for (uint32_t i = 0; rc == 0 && i < n; i++) {
-		const struct user_place *first = all[i].place;
-		struct k_places group = { .at_return = arm == ARM_USER_RETURN };
-		struct k_place *k;
+	mem_free(used);
+	return rc;
+}
 
-		if (!first)
+/* Takes those out of `all` that are in the same file of the same process as number i: the refused ones first. */
+static int places_take_group(struct tally_trace *t, struct places *all, uint32_t i, struct k_places *group)
+{
+	const struct user_place *first = all->v[i].place;
+	struct k_place *k = arena_alloc(&t->img->arena, (all->n - i) * sizeof(*k));
+
+	if (!k)
+		return trace_nomem(t);
+	group->pid = t->opt.v[OPT_followforks] ? 0 : first->pid;
+	group->fd = first->file->fd;
+	group->name = first->file->path;
+	group->place = k;
+	for (int refused = 1; refused >= 0; refused--) {
+		for (uint32_t j = i; j < all->n; j++) {
+			struct place_of *at = &all->v[j];
+
+			if (at->place && at->place->file == first->file && at->place->refused == refused) {
+				k[group->n++] = at->k;
+				at->place = NULL;
+			}
+		}
+		group->nrefused = refused ? group->n : group->nrefused;
+	}
+	return 0;
+}
+
+/* One program for all probes of its arm, which it tells apart by cookies. Each file of each process is armed as one. */
+static int attach_places(struct tally_trace *t, uint32_t prog)
+{
+	const uint8_t arm = probe_of(t, prog)->arm;
+	struct places all = { 0 };
+	int rc = places_gather(t, arm, &all);
+
+	for (uint32_t i = 0; rc == 0 && i < all.n; i++) {
+		struct k_places group = { .at_return = arm == ARM_USER_RETURN };
+
+		if (!all.v[i].place)
 			continue;
-		if (!(k = arena_alloc(&t->img->arena, (n - i) * sizeof(*k)))) {
-			rc = trace_nomem(t);
+		if ((rc = places_take_group(t, &all, i, &group)) < 0)
 			break;
-		}
-		group.pid = t->opt.v[OPT_followforks] ? 0 : first->pid;
-		group.fd = first->file->fd;
-		group.name = first->file->path;
-		group.place = k;
-		for (int refused = 1; refused >= 0; refused--) {
-			for (uint32_t j = i; j < n; j++)
-				if (all[j].place && all[j].place->file == first->file &&
-				    all[j].place->refused == refused) {
-					k[group.n++] = all[j].k;
-					all[j].place = NULL;
-				}
-			group.nrefused = refused ? group.n : group.nrefused;
-		}
 		if ((rc = t->eng->ops->places(t->eng, prog, &group, &t->why)) < 0)
 			rc = fail_enable(t, t->img->prog[prog].probe, rc);
 	}
-	mem_free(used);
-	mem_free(all);
+	mem_free(all.v);
 	return rc;
 }
 
