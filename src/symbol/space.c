@@ -123,24 +123,47 @@ static bool same_bytes(const struct mapping *a, const struct mapping *b)
 	return a->file == b->file && (!a->file || a->start - a->pgoff == b->start - b->pgoff);
 }
 
-/* It may say that a mapping which somebody looked at is older than the look, or that it was mapped anew. */
-static bool says_nothing_new(struct maplist *l, const struct mapping *m)
+/* Whether m is a mapping that is known, or a part of one: number *i. */
+static bool mapping_is_known(const struct maplist *l, const struct mapping *m, uint32_t *i)
 {
-	uint32_t i = first_above(l, m->start);
-	struct mapping *is = l && i < l->n ? &l->v[i] : NULL;
+	const struct mapping *is;
 
-	if (!is || is->start > m->start || is->end < m->end || !same_bytes(is, m))
-		return false;
+	*i = first_above(l, m->start);
+	is = l && *i < l->n ? &l->v[*i] : NULL;
+	return is && is->start <= m->start && is->end >= m->end && same_bytes(is, m);
+}
+
+/* A report may repeat what is known: m may say that a mapping which somebody looked at is older than the look, that it
+ * was there when somebody looked again, or that it was mapped anew. Whether it says any of that. */
+static bool mapping_confirm(struct mapping *is, const struct mapping *m)
+{
+	const struct mapping was = *is;
+
 	is->looked_ns = m->looked_ns > is->looked_ns ? m->looked_ns : is->looked_ns;
-	if (is->start != m->start || is->end != m->end)
-		return true;
-	if (m->from_ns < is->from_ns) {
-		is->from_ns = m->from_ns;
-		is->told = m->told;
-	} else if (m->told) {
-		is->again_ns = m->from_ns;
+	if (is->start == m->start && is->end == m->end) {
+		if (m->from_ns < is->from_ns) {
+			is->from_ns = m->from_ns;
+			is->told = m->told;
+		} else if (m->told) {
+			is->again_ns = m->from_ns;
+		}
 	}
-	return true;
+	return is->looked_ns != was.looked_ns || is->from_ns != was.from_ns || is->told != was.told ||
+	       is->again_ns != was.again_ns;
+}
+
+/* Of number i of what is mapped now. A list that others have, too, stays theirs as it is. */
+static bool memory_confirm(struct spaces *s, struct memory *mem, uint32_t i, const struct mapping *m)
+{
+	struct mapping is = mem->now->v[i];
+	struct maplist *l;
+
+	if (!mapping_confirm(&is, m))
+		return true;
+	l = maplist_own(s, mem);
+	if (l)
+		l->v[i] = is;
+	return l;
 }
 
 /* Forgets the older half of what was mapped. */
@@ -615,14 +638,14 @@ static struct space *space_at(const struct proc *p, uint64_t time_ns)
 bool spaces_map(struct spaces *s, uint32_t pid, const struct mapping *m)
 {
 	struct space *sp = space_at(proc_get(s, pid), m->from_ns);
+	uint32_t i;
 
 	if (m->end <= m->start)
 		return true;
 	if (!sp && !(sp = space_new(s, pid, 0)))
 		return false;
-	if (says_nothing_new(sp->memory->now, m))
-		return true;
-	if (!memory_add(s, sp->memory, *m)) {
+	if (!(mapping_is_known(sp->memory->now, m, &i) ? memory_confirm(s, sp->memory, i, m) :
+							 memory_add(s, sp->memory, *m))) {
 		s->lost_ns = m->from_ns > s->lost_ns ? m->from_ns : s->lost_ns;
 		return false;
 	}

@@ -646,6 +646,47 @@ static void a_library_that_is_loaded_again_to_its_place_was_there_from_then_on(v
 	spaces_free(&s);
 }
 
+static void what_a_child_is_told_again_says_nothing_of_its_parent(void **state)
+{
+	struct spaces s = { 0 };
+	struct place at;
+
+	(void)state;
+	assert_true(spaces_exec(&s, 7, 1));
+	map(&s, 7, 10, 100, 200, &file_a);
+	assert_true(spaces_unmap(&s, 7, 20, 20));
+	assert_true(spaces_fork(&s, 2, 7, 30));
+	assert_true(spaces_unmap(&s, 2, 40, 40));
+	map(&s, 2, 50, 100, 200, &file_a); /* the child's, whose file may hold something else by now */
+	assert_int_equal(spaces_seen(&s, 7, 150, 20, &at), SEEN_MAPPING);
+	assert_int_equal(at.since_ns, 20);
+	assert_int_equal(spaces_seen(&s, 2, 150, 40, &at), SEEN_MAPPING);
+	assert_int_equal(at.since_ns, 50);
+	spaces_free(&s);
+}
+
+static void what_is_found_again_in_a_child_is_not_found_in_its_parent(void **state)
+{
+	struct mapping found = { .start = 300, .end = 400, .pgoff = 0x1000, .from_ns = 50, .file = &file_a };
+	struct spaces s = { 0 };
+
+	(void)state;
+	found.until_ns = UINT64_MAX;
+	found.looked_ns = 50;
+	assert_true(spaces_exec(&s, 7, 1));
+	map(&s, 7, 10, 100, 200, &file_b);
+	map(&s, 7, 11, 300, 400, &file_a);
+	assert_true(spaces_unmap(&s, 7, 20, 20));
+	move(&s, 30, 100, 100, 0, 200); /* nobody knows where to */
+	assert_true(spaces_fork(&s, 2, 7, 40));
+	assert_int_equal(meant(&s, 7, 350, 20), '!');
+	assert_true(spaces_map(&s, 2, &found));
+	spaces_looked(&s, 2, 50);
+	assert_int_equal(meant(&s, 2, 350, 40), 'a');
+	assert_int_equal(meant(&s, 7, 350, 20), '!');
+	spaces_free(&s);
+}
+
 static void generations_without_end_stay_bounded(void **state)
 {
 	struct spaces s = { 0 };
@@ -780,6 +821,8 @@ int main(void)
 		cmocka_unit_test(code_that_comes_to_where_other_code_moved_away_is_not_guessed),
 		cmocka_unit_test(after_a_move_to_nobody_knows_where_only_what_is_found_again_is_certain),
 		cmocka_unit_test(a_library_that_is_loaded_again_to_its_place_was_there_from_then_on),
+		cmocka_unit_test(what_a_child_is_told_again_says_nothing_of_its_parent),
+		cmocka_unit_test(what_is_found_again_in_a_child_is_not_found_in_its_parent),
 		cmocka_unit_test(generations_without_end_stay_bounded),
 		cmocka_unit_test(any_sequence_of_mappings_agrees_with_an_array_of_pages),
 		cmocka_unit_test(every_failing_allocation_is_survived),
