@@ -12,8 +12,8 @@
  *	MSI        one DW to the interrupt controller         inbound P
  *	ack        the host moves the queue's head            outbound P
  *
- * and the others alike. Jobs begin at random times around the load's period, or, with period 1, one after the
- * other, as many at a time as the kind has. A step of many packets goes as far as there is room in the buffer for
+ * and the others alike. Jobs begin at random times around the load's period, or, with PERIOD_BACK_TO_BACK, one after
+ * the other, as many at a time as the kind has. A step of many packets goes as far as there is room in the buffer for
  * posted packets or as the requester has tags; then the flow sleeps until there is more, and its other jobs behind
  * it. Single packets of a job (doorbell, MSI) always find room: there are never more of them than two for each job.
  *
@@ -160,7 +160,7 @@ static void flow_job_end(struct core *c, uint32_t flow, uint32_t job)
 
 	f->job[job].busy = false;
 	f->nbusy--;
-	if (f->period == 1) {
+	if (f->period == PERIOD_BACK_TO_BACK) {
 		flow_job_begin(c, flow, job);
 	} else if (f->owed != 0) {
 		f->owed--;
@@ -368,18 +368,18 @@ static void flow_run(struct core *c, uint32_t flow)
 
 /* ---- what happens to a flow -------------------------------------------------------------------------- */
 
-void flow_next(struct core *c, uint32_t job)
+void flow_next(struct core *c, uint32_t job_id)
 {
-	flow_job_advance(c, job / JOBS, job % JOBS);
-	flow_run(c, job / JOBS);
+	flow_job_advance(c, job_id / JOBS, job_id % JOBS);
+	flow_run(c, job_id / JOBS);
 }
 
-void flow_answered(struct core *c, uint32_t job)
+void flow_answered(struct core *c, uint32_t job_id)
 {
-	struct job *j = &c->flow[job / JOBS].job[job % JOBS];
+	struct job *j = &c->flow[job_id / JOBS].job[job_id % JOBS];
 
 	if (--j->open == 0 && j->left == 0)
-		flow_next(c, job);
+		flow_next(c, job_id);
 }
 
 void flow_wake(struct core *c, struct waiters *w)
@@ -434,7 +434,7 @@ void flow_due(struct core *c, uint32_t flow)
 {
 	struct flow *f = &c->flow[flow];
 	uint32_t depth = kinds[f->kind].depth;
-	uint64_t next = f->period == 1 ? NEVER : c->now + f->period / 2 + below(c, f->period);
+	uint64_t next = f->period == PERIOD_BACK_TO_BACK ? NEVER : c->now + f->period / 2 + below(c, f->period);
 
 	timer_set(&c->timers, TIMER_FLOW + flow, next);
 	if (f->nbusy == depth) {
@@ -445,7 +445,7 @@ void flow_due(struct core *c, uint32_t flow)
 		if (f->job[i].busy)
 			continue;
 		flow_job_begin(c, flow, i);
-		if (f->period != 1)
+		if (f->period != PERIOD_BACK_TO_BACK)
 			break;
 	}
 	flow_run(c, flow);
@@ -482,7 +482,7 @@ void flow_open(struct core *c, const struct load *l)
 void flow_start(struct core *c, uint32_t flow)
 {
 	const struct flow *f = &c->flow[flow];
-	uint32_t spread = f->period == 1 ? 2000 : f->period;
+	uint32_t spread = f->period == PERIOD_BACK_TO_BACK ? 2000 : f->period;
 
 	if (c->place[f->place].there && c->place[f->peer].there)
 		timer_set(&c->timers, TIMER_FLOW + flow, c->now + 1 + below(c, spread));

@@ -99,7 +99,7 @@ struct line {
 enum packet_use {
 	USE_PLAIN,
 	USE_DOORBELL,
-	USE_MSI,        /* id: job */
+	USE_MSI,        /* id: job_id */
 	USE_PEER_WRITE, /* goes on to place `id` */
 	USE_REQUEST,
 	USE_ANSWER,    /* id: txn */
@@ -160,7 +160,7 @@ enum txn_kind { TXN_DMA, TXN_HOST, TXN_CONFIG, TXN_PEER };
 struct txn {
 	uint64_t opened, address;
 	uint16_t bytes, missing; /* that were asked for; of those the requester has not got */
-	uint16_t job, tag;
+	uint16_t job_id, tag;
 	uint8_t place, peer; /* the endpoint that asks or is asked; TXN_PEER: peer is asked */
 	uint8_t requester;
 	uint8_t kind, status;
@@ -178,6 +178,7 @@ enum flow_kind {
 #undef K
 		FLOW_KINDS
 };
+#define PERIOD_BACK_TO_BACK 1 /* jobs follow one another */
 struct load {
 	struct kunpeng_load is;
 	uint32_t period[FLOW_KINDS], faults;
@@ -191,7 +192,7 @@ struct job {
 	bool busy;
 };
 struct flow {
-	uint32_t period; /* 0: this flow never does anything */
+	uint32_t period; /* ns between jobs, or PERIOD_BACK_TO_BACK; 0: this flow never does anything */
 	uint32_t owed;   /* jobs that found no room */
 	uint8_t kind, place, peer, nbusy;
 	uint8_t ready[JOBS], head, nready; /* jobs with something to issue, a ring */
@@ -321,9 +322,10 @@ void flow_stop(struct core *c, uint32_t flow);
 void flow_due(struct core *c, uint32_t flow); /* its timer went off */
 /* What they waited for is there. They take turns: next time the one behind the first of now is first. */
 void flow_wake(struct core *c, struct waiters *w);
-void flow_answered(struct core *c, uint32_t job);                         /* one of its requests has ended */
-void flow_next(struct core *c, uint32_t job);                             /* a step has ended */
+void flow_answered(struct core *c, uint32_t job_id);                      /* one of its requests has ended */
+void flow_next(struct core *c, uint32_t job_id);                          /* a step has ended */
 void flow_crossed(struct core *c, const struct packet *p, bool outbound); /* posted */
+/* A job of any flow: its flow is id / JOBS. */
 #define JOB_ID(flow, job) ((uint16_t)((flow)*JOBS + (job)))
 
 /* ---- kunpeng_place.c -------------------------------------------------------------------------- */

@@ -189,9 +189,9 @@ static uint32_t flows_of(const struct core *c, uint8_t place)
 	return flows;
 }
 
-static bool job_goes(uint32_t flows, uint16_t job)
+static bool job_goes(uint32_t flows, uint16_t job_id)
 {
-	return flows >> job / JOBS & 1;
+	return flows >> job_id / JOBS & 1;
 }
 
 static bool packet_goes(const struct core *c, uint32_t flows, uint8_t place, const struct packet *k)
@@ -207,7 +207,7 @@ static bool packet_goes(const struct core *c, uint32_t flows, uint8_t place, con
 	case USE_MSI:
 		return job_goes(flows, k->id);
 	default:
-		return job_goes(flows, c->txn[k->id].job);
+		return job_goes(flows, c->txn[k->id].job_id);
 	}
 }
 
@@ -234,7 +234,7 @@ static void purge_line(struct core *c, uint32_t timer, struct line *l, uint32_t 
 
 	for (uint32_t i = 0; i < l->n; i++) {
 		struct due d = l->due[(l->head + i) % LINE];
-		if (!job_goes(flows, jobs && d.what == DELAYED_JOB ? d.id : c->txn[d.id].job))
+		if (!job_goes(flows, jobs && d.what == DELAYED_JOB ? d.id : c->txn[d.id].job_id))
 			l->due[(l->head + kept++) % LINE] = d;
 	}
 	l->n = kept;
@@ -260,7 +260,7 @@ static void place_leave(struct core *c, uint8_t place)
 		if (flows >> i & 1)
 			flow_stop(c, i);
 	for (uint32_t id = 0; id < TXNS; id++)
-		if (c->txn[id].taken && job_goes(flows, c->txn[id].job))
+		if (c->txn[id].taken && job_goes(flows, c->txn[id].job_id))
 			txn_abandon(c, id);
 	flow_wake(c, &c->room[0]);
 	flow_wake(c, &c->room[1]);

@@ -78,7 +78,7 @@ bool txn_ask(struct core *c, uint32_t flow, uint32_t job, enum txn_kind kind, ui
 		.address = address,
 		.bytes = (uint16_t)bytes,
 		.missing = (uint16_t)bytes,
-		.job = JOB_ID(flow, job),
+		.job_id = JOB_ID(flow, job),
 		.tag = (uint16_t)(r->tag_base + tag),
 		.place = f->place,
 		.peer = f->peer,
@@ -112,7 +112,7 @@ static void txn_finish(struct core *c, uint32_t id)
 	struct txn *t = &c->txn[id];
 	struct kunpeng_truth *truth = &c->truth;
 	uint64_t took = c->now - t->opened;
-	uint32_t job = t->job;
+	uint32_t job_id = t->job_id;
 
 	if (t->status == CPL_SC) {
 		truth->answered++;
@@ -124,16 +124,16 @@ static void txn_finish(struct core *c, uint32_t id)
 		truth->failed++;
 	}
 	txn_release(c, id);
-	flow_answered(c, job);
+	flow_answered(c, job_id);
 }
 
 void txn_give_up(struct core *c, uint32_t id)
 {
-	uint32_t job = c->txn[id].job;
+	uint32_t job_id = c->txn[id].job_id;
 
 	c->truth.abandoned++;
 	txn_release(c, id);
-	flow_answered(c, job);
+	flow_answered(c, job_id);
 }
 
 void txn_abandon(struct core *c, uint32_t id)
