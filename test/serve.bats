@@ -166,6 +166,14 @@ P
   counts 'tally_up{program="bare"} 0'
   counts 'tally_n_total{program="allowed"} 1'
   curl -sf "$at/status" | grep -qF "'#pragma D option destructive' in it allows them"
+  run -1 "$TALLY" serve -s bare.d --check
+  [[ $output == *"'#pragma D option destructive' in it allows them"* ]]
+  "$TALLY" serve -s allowed.d --check
+  cp bare.d allowed.d # what ran goes on
+  kill -HUP "$server"
+  until_log 'reloaded: 2 programs, 2 failed'
+  counts 'tally_up{program="allowed"} 1'
+  counts 'tally_n_total{program="allowed"} 1'
 }
 
 @test "what is lost for ever is logged at once, and not each second" {

@@ -162,6 +162,8 @@ static int program_compile(struct program *p, struct tally_trace **ret, const ch
 		rc = tally_trace_source(*ret, p->path, text, n);
 	if (rc >= 0)
 		rc = tally_trace_compile(*ret);
+	if (rc >= 0) /* before a program that runs is given up for it */
+		rc = session_check_rights(*ret);
 	if (rc >= 0)
 		rc = tally_trace_aggregations(*ret, program_add_metric, &c);
 	if (rc < 0) {

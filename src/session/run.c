@@ -475,7 +475,7 @@ static int check_buffer(struct tally_trace *t)
 }
 
 /* What changes more than what is printed is done with -w alone. */
-static int check_destructive(struct tally_trace *t)
+int session_check_rights(struct tally_trace *t)
 {
 	if (!t->prog->destructive || t->opt.v[OPT_destructive])
 		return 0;
@@ -535,7 +535,7 @@ int run_go(struct tally_trace *t)
 		note_matched(t);
 	rc = check_buffer(t);
 	if (rc >= 0)
-		rc = check_destructive(t);
+		rc = session_check_rights(t);
 	if (rc >= 0)
 		rc = open_engine(t);
 	if (rc >= 0)
