@@ -149,7 +149,6 @@ static int http_socket_open(struct http *h, const char *address, struct err *e)
 	union http_socket at = { 0 };
 	socklen_t n = sizeof(at);
 	bool listens = true;
-	int why;
 
 	if (h->serve->o.listen_fd) {
 		h->listener = fcntl(h->serve->o.listen_fd, F_DUPFD_CLOEXEC, 3);
@@ -161,9 +160,10 @@ static int http_socket_open(struct http *h, const char *address, struct err *e)
 			return rc;
 		listens = http_listen(&at, &h->listener) == 0;
 	}
-	why = errno;
 	if (!listens || h->listener < 0 || getsockname(h->listener, &at.any, &n) < 0 ||
-	    fcntl(h->listener, F_SETFL, O_NONBLOCK) < 0)
+	    fcntl(h->listener, F_SETFL, O_NONBLOCK) < 0) {
+		const int why = errno;
+
 		return err_set(e,
 			       why == EADDRINUSE ? TALLY_EBUSY :
 			       why == EACCES     ? TALLY_EPERM :
@@ -171,6 +171,7 @@ static int http_socket_open(struct http *h, const char *address, struct err *e)
 			       "failed to listen on %s: %s", address,
 			       why == EADDRINUSE ? "another process has the port; choose one with --listen" :
 						   strerror(why));
+	}
 	if (!http_is_loopback(&at) && (!h->web.cert || !h->web.nusers))
 		return http_refuse_open(address, e);
 	h->port = at.any.sa_family == AF_INET6 ? ntohs(at.v6.sin6_port) :

@@ -434,7 +434,7 @@ static void folded_leaves_out_what_does_not_add_up_and_says_so(void **state)
 	assert_string_equal(text_of(&r.notes),
 			    "@a is left out: avg() of a caller is not the sum of that of its callees\n"
 			    "@c is left out: max() of a caller is not the sum of that of its callees\n"
-			    "1 row of @b left out: a sum below 0 has no width\n");
+			    "1 path of @b left out: a sum below 0 has no width\n");
 	drop(&r);
 }
 
