@@ -36,6 +36,20 @@ static const struct suffix {
 	{ "stacks", "trace", TALLY_FORMAT_TEXT },
 };
 
+static bool suffix_is_of(const struct suffix *s, const char *verb)
+{
+	const size_t n = strlen(verb);
+
+	for (const char *at = s->verbs; *at; at += strspn(at, " ")) {
+		const size_t word = strcspn(at, " ");
+
+		if (word == n && !memcmp(at, verb, n))
+			return true;
+		at += word;
+	}
+	return false;
+}
+
 /* What stands behind the dot, or NULL: the name has no suffix. */
 static const char *suffix_find(const char *path)
 {
@@ -53,7 +67,7 @@ static int suffix_unknown(const struct cmd_ctx *cx, const char *output, const ch
 	struct buf known = { 0 };
 
 	for (size_t i = 0; i < COUNT(suffixes); i++)
-		if (strstr(suffixes[i].verbs, verb))
+		if (suffix_is_of(&suffixes[i], verb))
 			buf_printf(&known, "%s.%s", known.n ? ", " : "", suffixes[i].text);
 	complain(cx, "-o %s: unknown suffix for %s (expected %s)%s", output, verb, known.failed ? "" : known.p,
 		 strcmp(verb, "trace") ? "" : "; .html is a flame graph, .folded the input of tools for those");
@@ -76,9 +90,9 @@ int output_suffix(const struct cmd_ctx *cx, const char *output, const char *verb
 		return text && !option ? suffix_unknown(cx, output, verb) : GO_ON;
 	if (s->form == *form && (option || s->form == TALLY_FORMAT_TEXT))
 		return GO_ON;
-	if (!strstr(s->verbs, verb) && !strcmp(verb, "trace"))
+	if (!suffix_is_of(s, verb) && !strcmp(verb, "trace"))
 		return suffix_unknown(cx, output, verb); /* no other verb has D's answers */
-	if (!strstr(s->verbs, verb)) {
+	if (!suffix_is_of(s, verb)) {
 		complain(cx, "-o %s: %s cannot write that format; 'tally %.*s' can", output, verb,
 			 (int)strcspn(s->verbs, " "), s->verbs);
 		return ST_USAGE;

@@ -145,9 +145,10 @@ static int do_pcap(struct rec *r, const struct d_action *a)
 	struct tally_trace *t = r->t;
 	const uint64_t ns = (uint64_t)record_word(r, a->slots[0].offset);
 	const int64_t link = record_word(r, a->slots[1].offset);
-	const uint32_t length = (uint32_t)record_word(r, a->slots[2].offset),
-		       taken = (uint32_t)record_word(r, a->slots[3].offset);
 	const struct slot *bytes = &a->slots[4];
+	const uint32_t length = (uint32_t)record_word(r, a->slots[2].offset),
+		       all = (uint32_t)record_word(r, a->slots[3].offset),
+		       taken = all < bytes->bytes ? all : bytes->bytes;
 	const uint32_t head[] = { 0xa1b23c4d, 4 << 16 | 2, 0, 0, bytes->bytes, (uint32_t)link };
 	const uint32_t packet[] = { (uint32_t)(ns / 1000000000), (uint32_t)(ns % 1000000000), taken, length };
 	struct an_value v;
