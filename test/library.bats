@@ -7,14 +7,31 @@ load common
 setup_file() {
   export ROOT="$BATS_TEST_DIRNAME/.." DEST="$BATS_FILE_TMPDIR/dest"
   make -s -C "$ROOT" install DESTDIR="$DEST" PREFIX=/usr >"$BATS_FILE_TMPDIR/install.log" 2>&1 || cat "$BATS_FILE_TMPDIR/install.log"
-  # The names of all functions in the headers, declared for export or not.
-  for header in "$DEST"/usr/include/tally/*.h; do echo "#include <tally/${header##*/}>"; done >"$BATS_FILE_TMPDIR/all.h"
-  gcc -E -P -I "$DEST/usr/include" -x c "$BATS_FILE_TMPDIR/all.h" | tr '\n' ' ' | sed 's/[;{}]/&\n/g' | grep -v typedef |
-    grep -oE '^[^(]*(__attribute__\(\([^()]*(\([^()]*\))?\)\))?[^(]*\<tally_[a-z_0-9]+ ?\(' |
-    sed -E 's/.*\<(tally_[a-z_0-9]+) ?\($/\1/' | sort -u >"$BATS_FILE_TMPDIR/declared"
+  cd "$BATS_FILE_TMPDIR" || return 1
+  of_headers "$DEST/usr/include" declared >declared
   export DECLARED="$BATS_FILE_TMPDIR/declared"
 }
 setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
+
+# of_headers DIRECTORY COMMAND...: what COMMAND prints, sorted, of all headers in DIRECTORY/tally, and not of those of the system that
+# they include.
+of_headers() {
+  local directory=$1
+  shift
+  (cd "$directory" && printf '#include <%s>\n' tally/*.h) >all.h
+  grep -h '^#include <' "$directory"/tally/*.h | grep -v '<tally/' >system.h
+  for of in all system; do CPATH=$directory "$@" $of.h >$of.printed || return 1; done
+  LC_ALL=C comm -23 <(LC_ALL=C sort -u all.printed) <(LC_ALL=C sort -u system.printed)
+}
+
+# declared HEADER: the functions and variables that are declared there and defined elsewhere. The compiler lists them, so neither an
+# attribute nor the shape of a declaration hides one. A line of the list is `func _NAME TYPE` or `var _NAME TYPE`, and behind `// ` if Go
+# has no such type.
+declared() {
+  gcc -std=gnu17 -fdump-go-spec=go -x c -S -o /dev/null "$1" && sed -nE 's/^(\/\/ )?(func|var) _([A-Za-z_0-9]+) .*/\3/p' go
+}
+
+macros_with_arguments() { gcc -E -dM -x c "$1" | sed -n 's/^#define \([A-Za-z_0-9]*\)(.*/\1/p'; }
 
 # Flags for a program of a stranger: only from what was installed.
 flags() { PKG_CONFIG_PATH="$DEST/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$DEST" pkg-config --cflags --libs "$@" tally; }
@@ -26,6 +43,56 @@ compilers() { for c in gcc clang; do ! command -v $c >/dev/null || echo $c; done
   for name in tally_strerror tally_trace_walk tally_ptt_report tally_stat tally_hv_call tally_doctor tally_machine_run; do
     grep -qx $name "$DECLARED" || { echo "not found: $name"; return 1; }
   done
+}
+
+@test "a declaration is found whatever its shape, its attributes or its name" {
+  mkdir -p include/tally
+  cp "$DEST"/usr/include/tally/*.h include/tally/
+  cat >include/tally/planted.h <<'C'
+#include <stdio.h>
+#include <tally/error.h>
+TALLY_API __attribute__((format(printf, 1, 2))) int tally_two_attributes(const char *fmt, ...);
+__attribute__((cold)) __attribute__((nothrow)) TALLY_API int tally_three_attributes(void);
+_Noreturn TALLY_API void tally_ends(void);
+TALLY_API int (*tally_gives_function(int n))(void);
+TALLY_API int (tally_in_parentheses)(void);
+typedef int planted_type(void);
+TALLY_API planted_type tally_by_type;
+TALLY_API int tally_Capital(void);
+TALLY_API int of_no_prefix(void);
+TALLY_API int tally_first(void), tally_second(int (*back)(int));
+TALLY_API long double
+tally_on_two_lines(FILE *f);
+int tally_without_export(void);
+extern const int tally_constant;
+TALLY_API extern const char *const tally_words[];
+TALLY_API extern int (*tally_hook)(void);
+static inline int tally_defined_here(void) { return 1; }
+C
+  of_headers include declared >found
+  diff <(LC_ALL=C sort "$DECLARED" - <<'NAMES'
+of_no_prefix
+tally_Capital
+tally_by_type
+tally_constant
+tally_ends
+tally_first
+tally_gives_function
+tally_hook
+tally_in_parentheses
+tally_on_two_lines
+tally_second
+tally_three_attributes
+tally_two_attributes
+tally_without_export
+tally_words
+NAMES
+  ) found
+}
+
+@test "no header has a macro in place of a function: the libraries could not keep its promise" {
+  # TALLY_ERRORS has the codes of the errors as rows.
+  [ "$(of_headers "$DEST/usr/include" macros_with_arguments)" = TALLY_ERRORS ]
 }
 
 @test "each installed header compiles alone as C17 and as C++17, with gcc and clang" {
@@ -44,7 +111,7 @@ compilers() { for c in gcc clang; do ! command -v $c >/dev/null || echo $c; done
     echo '#include <stdio.h>'
     echo 'typedef void (*function)(void);'
     echo 'static function const all[] = {'
-    sed 's/.*/(function)&,/' "$DECLARED"
+    sed 's/.*/(function)\&&,/' "$DECLARED"
     echo '};'
     echo 'int main(void) { unsigned n = 0; for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) n += all[i] != 0; printf("%u\n", n); return 0; }'
   } >all.c
@@ -62,8 +129,8 @@ compilers() { for c in gcc clang; do ! command -v $c >/dev/null || echo $c; done
 }
 
 @test "the libraries export what the headers declare: nothing more, nothing less" {
-  nm -D --defined-only "$DEST/usr/lib/libtally.so.0" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u >so
-  nm -g --defined-only "$DEST/usr/lib/libtally.a" | awk 'NF == 3 { print $3 }' | sort -u >a
+  nm -D --defined-only "$DEST/usr/lib/libtally.so.0" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u >so
+  nm -g --defined-only "$DEST/usr/lib/libtally.a" | awk 'NF == 3 { print $3 }' | LC_ALL=C sort -u >a
   diff "$DECLARED" so
   diff "$DECLARED" a
 }
@@ -72,7 +139,7 @@ compilers() { for c in gcc clang; do ! command -v $c >/dev/null || echo $c; done
   nm -D --defined-only "$DEST/usr/lib/libtally.so.0" | awk '$2 != "A" { print $3 }' >versioned
   [ -s versioned ]
   ! grep -v '@@LIBTALLY_[0-9.]*$' versioned || return 1
-  diff <(sed -n 's/^\t\(tally_[a-z_0-9]*\);$/\1/p' "$ROOT/src/libtally.map" | sort) <(sed 's/@.*//' versioned | sort)
+  diff <(sed -n 's/^\t\([A-Za-z_0-9]*\);$/\1/p' "$ROOT/src/libtally.map" | sort) <(sed 's/@.*//' versioned | sort)
 }
 
 @test "what the library promises is what was written down: types, functions, versions" {
