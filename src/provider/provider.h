@@ -1,8 +1,9 @@
 /*
  * provider: a file per provider: which probes it has, how a name is
  * understood, what makes them fire.  A provider is one struct with named slots,
- * and a row of provider.def.  Elsewhere only dlang/call.c (is_of_code) and
- * session/compile.c know one by its name: cpc and profile.
+ * and a row of provider.def.  Elsewhere only dlang/call.c (is_of_code),
+ * session/compile.c, session/trace.c and answer/emit_text.c know one by its
+ * name: cpc, profile and syscall.
  *
  * Probes are made when they are first named (cpc, profile), and keep their id
  * for the life of the table.  Ids 1, 2, 3 are BEGIN, END, ERROR.
