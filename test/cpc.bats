@@ -13,8 +13,8 @@ dtrace: cpc: $2" || { echo "$1"; return 1; }
   refuses cpu_clock-both-10000 'mode "both" is not user, kernel or all'
   refuses cpu_clock-all-10000- '"cpu_clock-all-10000-" has an empty part; write EVENT-MODE-COUNT'
   refuses cpu_clock-all-10000x 'count "10000x" is not a decimal number (or a rate: 99hz)'
-  refuses cpu_clock-all-100 'count 100 is below the minimum of 5000 (-x dcpc_min_overflow=N lowers it; 100hz is so many a second)'
-  refuses cpu_clock-all-4999 'count 4999 is below the minimum of 5000 (-x dcpc_min_overflow=N lowers it; 4999hz is so many a second)'
+  refuses cpu_clock-all-100 'count 100 is below the minimum of 5000 (-x dcpc_min_overflow=N lowers it; write 100hz for 100 firings a second)'
+  refuses cpu_clock-all-4999 'count 4999 is below the minimum of 5000 (-x dcpc_min_overflow=N lowers it; write 4999hz for 4999 firings a second)'
   refuses cpu_clock-all-0 'count 0 would never fire'
   refuses cpu_clock-all-99999999999999999999999 'count 99999999999999999999999 does not fit in 64 bits'
   refuses CPU_CLOCK-all-10000 'no event "CPU_CLOCK"; did you mean cpu_clock?'
@@ -33,7 +33,7 @@ dtrace: cpc: $2" || { echo "$1"; return 1; }
   printf '/* first */\ncpc:::cpu_clock-all-100\n{\n\t@ = count();\n}\n' >"$BATS_TEST_TMPDIR/low.d"
   run as_dtrace -s "$BATS_TEST_TMPDIR/low.d"
   said 1 "dtrace: failed to compile script $BATS_TEST_TMPDIR/low.d: line 2: probe description cpc:::cpu_clock-all-100 does not match any probes
-dtrace: cpc: count 100 is below the minimum of 5000 (-x dcpc_min_overflow=N lowers it; 100hz is so many a second)"
+dtrace: cpc: count 100 is below the minimum of 5000 (-x dcpc_min_overflow=N lowers it; write 100hz for 100 firings a second)"
 }
 
 @test "a pattern finds what a listing shows; another one is refused with what to write" {

@@ -99,7 +99,7 @@ reported() { report=$BATS_TEST_TMPDIR/report.json; "$TALLY" report --json "$TRAC
   [ "$status" -eq 1 ]
 }
 
-@test "a format of bare records that their marker denies is refused with the one that fits" {
+@test "a format of bare records that contradicts their marker is refused with the one that fits" {
   run -1 --separate-stderr "$TALLY" report --format=4dw <(head -c 6400 /dev/zero | tr '\0' '\377')
   [[ "$stderr" == *"records of 8DW"*"8dw, not 4dw"* ]]
   run -1 --separate-stderr "$TALLY" report --format=8dw <(head -c 6400 /dev/zero | tr '\0' '\101')

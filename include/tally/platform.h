@@ -222,7 +222,7 @@ struct tally_tune_opts {
 	tally_progress_fn *progress; /* a measurement begins: which, from 1; total is 0 */
 	void *arg;
 	uint32_t time;   /* enum tally_ptt_time: what the Time of a record counts from */
-	uint32_t one_in; /* of so many runs one, at most, sets what does nothing; 0: 1000 */
+	uint32_t one_in; /* at most one run in so many keeps a setting without effect; 0: 1000 */
 };
 struct tally_tune_result {
 	size_t size;

@@ -73,8 +73,8 @@ TALLY_API int tally_serve_program(struct tally_serve *s, const char *path);
 TALLY_API int tally_serve_directory(struct tally_serve *s, const char *path);
 
 /* Counters of a platform that tally_platform_open() takes, NULL: this machine; events or a view as tally_stat() has
- * them; CPU events are counted of all CPUs. An event of a PTT device, as tally_record() has it, is a platform of its own,
- * whose name has the device behind a slash. It is opened by _check and _run, and at a reload if it has failed.
+ * them; CPU events are counted of all CPUs. An event of a PTT device, as tally_record() has it, is a platform of its
+ * own, whose name has the device behind a slash. It is opened by _check and _run, and at a reload if it has failed.
  * -TALLY_EINVAL: neither or both of events and view, or the platform is there already. */
 TALLY_API int tally_serve_platform(struct tally_serve *s, const char *on, const char *events, const char *view);
 

@@ -60,8 +60,8 @@ bool an_flame_takes(const struct an_agg *a);
 bool an_flame_has_stacks(const struct an_agg *a);
 /* An aggregation that an_flame_takes(); one whose label is there already is added to it. */
 void an_flame_add(struct an_flame *f, const struct an_agg *a);
-/* Takes off what `past` had of the same paths: what was counted since, which of a sum() may be negative. A path of a later
- * epoch, or a count that is less than it was, was cleared, and began anew: all of it stays. */
+/* Takes off what `past` had of the same paths: what was counted since, which of a sum() may be negative. A path of a
+ * later epoch, or a count that is less than it was, was cleared, and began anew: all of it stays. */
 void an_flame_subtract(struct an_flame *f, const struct an_flame *past);
 /* Makes paths of a negative sum 0. Returns how many those are. */
 uint64_t an_flame_leave_out_negative(struct an_flame *f);

@@ -289,7 +289,7 @@ static const char *may_run(bool events)
 	return rc >= 0 ? "yes" : rc == -TALLY_EPERM ? "no right" : "no";
 }
 
-static struct may may_of(const struct find *f)
+static struct may find_allowed(const struct find *f)
 {
 	if (f->each || f->p->sysfs)
 		return (struct may){ "yes", "yes" };
@@ -330,7 +330,7 @@ static int add_probes(struct find *f, struct hv_transport *transport, struct sun
 	struct prov_opts o = {
 		.sysfs = f->p->sysfs, .records = !transport, .lists = true, .transport = transport, .sun4v = sun4v
 	};
-	const struct may may = transport ? (struct may){ 0 } : may_of(f);
+	const struct may may = transport ? (struct may){ 0 } : find_allowed(f);
 	struct probes *t = NULL;
 	struct err e = { 0 };
 	int rc = probes_open(&t, &o);

@@ -23,7 +23,7 @@ static int find_why_absent(struct find *f, int rc, const char *model, struct her
 }
 
 /* Names alone are not tried, nor is a model of another family. */
-static bool is_out(const struct find *f, uint8_t family, const char *model, struct here *ret)
+static bool here_exclude(const struct find *f, uint8_t family, const char *model, struct here *ret)
 {
 	const uint8_t keys = f->p->on.row->keys;
 
@@ -44,19 +44,20 @@ static int of_sun4v(struct find *f, const char *what, bool niagara, const char *
 
 int here_vfalls(struct find *f, struct here *ret)
 {
-	return is_out(f, PLAT_VFALLS, "--on batoka", ret) ? 0 : of_sun4v(f, "vfalls", false, "--on batoka", ret);
+	return here_exclude(f, PLAT_VFALLS, "--on batoka", ret) ? 0 : of_sun4v(f, "vfalls", false, "--on batoka", ret);
 }
 
 int here_mmustat(struct find *f, struct here *ret)
 {
-	return is_out(f, PLAT_NIAGARA, "--on niagara", ret) ? 0 : of_sun4v(f, "mmustat", true, "--on niagara", ret);
+	return here_exclude(f, PLAT_NIAGARA, "--on niagara", ret) ? 0 :
+								    of_sun4v(f, "mmustat", true, "--on niagara", ret);
 }
 
 int here_gpci(struct find *f, struct here *ret)
 {
 	struct hv_transport *transport;
 
-	return is_out(f, PLAT_POWER, "--on power", ret) ?
+	return here_exclude(f, PLAT_POWER, "--on power", ret) ?
 		       0 :
 		       find_why_absent(f, hv_power_of(f->p, &transport), "--on power", ret);
 }
@@ -66,7 +67,7 @@ int here_ptt(struct find *f, struct here *ret)
 	const struct ptt_pmu *d;
 	uint32_t n;
 
-	return is_out(f, PLAT_KUNPENG, "--on kunpeng", ret) ?
+	return here_exclude(f, PLAT_KUNPENG, "--on kunpeng", ret) ?
 		       0 :
 		       find_why_absent(f, plat_ptt_list(f->p, &d, &n), "--on kunpeng", ret);
 }

@@ -55,7 +55,7 @@ static double view_field_grown(const struct follow *f, const struct followed *v,
 	return (double)v->delta[i];
 }
 
-static uint64_t is_now(const struct follow *f, const struct followed *v, const char *name)
+static uint64_t view_value_now(const struct follow *f, const struct followed *v, const char *name)
 {
 	int32_t i = f && v ? follow_field(f, name) : -1;
 
@@ -114,13 +114,13 @@ static int by_busy(const void *a, const void *b)
 
 static struct core core_of(const struct stat_run *s, const struct follow *f, const struct followed *v)
 {
-	uint64_t state = is_now(f, v, "state");
+	uint64_t state = view_value_now(f, v, "state");
 
 	return (struct core){ v->id,
-			      is_now(f, v, "primary_domain"),
-			      is_now(f, v, "hw_chip_id"),
+			      view_value_now(f, v, "primary_domain"),
+			      view_value_now(f, v, "hw_chip_id"),
 			      state,
-			      is_now(f, v, "owner"),
+			      view_value_now(f, v, "owner"),
 			      state < SHARED ? NAN :
 					       view_ratio(view_field_grown(f, v, "processor_time"), stat_ticks(s)) };
 }
@@ -181,7 +181,7 @@ static const char *type_of(const struct stat_run *s, uint64_t id)
 	const struct follow *f = part_of(s, "dispatch_purr");
 
 	for (uint32_t i = 0; f && i < f->n; i++)
-		if (is_now(f, &f->v[i], "state") >= BORROWED && is_now(f, &f->v[i], "owner") == id)
+		if (view_value_now(f, &f->v[i], "state") >= BORROWED && view_value_now(f, &f->v[i], "owner") == id)
 			return "dedicated";
 	return f ? "shared" : NULL;
 }
@@ -418,7 +418,7 @@ static struct chip chip_of(const struct stat_run *s, const struct followed *v)
 			    *bus = part_of(s, "bus_topology");
 	struct chip c = { .id = v->id, .hottest = -1 };
 
-	c.node = bus ? is_now(bus, follow_find(bus, v->id), "hw_node_id") : UINT64_MAX;
+	c.node = bus ? view_value_now(bus, follow_find(bus, v->id), "hw_node_id") : UINT64_MAX;
 	for (uint32_t i = 0; i < LINKS; i++) {
 		c.link[i] = i < 3 ? view_link_utilisation(abc, v, link_name[i]) :
 				    view_link_utilisation(wxyz, wxyz ? follow_find(wxyz, v->id) : NULL, link_name[i]);
@@ -434,8 +434,8 @@ static uint64_t view_chip_of_node(const struct follow *bus, uint64_t node, uint6
 	for (uint32_t i = 0; i < bus->n; i++) {
 		const struct followed *v = &bus->v[i];
 
-		if (v->state != FOLLOW_WENT && is_now(bus, v, "hw_node_id") == node &&
-		    is_now(bus, v, "fabric_chip_id") == number)
+		if (v->state != FOLLOW_WENT && view_value_now(bus, v, "hw_node_id") == node &&
+		    view_value_now(bus, v, "fabric_chip_id") == number)
 			return v->id;
 	}
 	return UINT64_MAX;
@@ -453,7 +453,7 @@ static struct an_cell view_link_peer(const struct stat_run *s, struct an_rows *t
 		return AN_NONE;
 	memcpy(name, inside ? "chip_" : "node_", 5);
 	name[5] = link_name[c->hottest];
-	there = bus ? is_now(bus, follow_find(bus, c->id), name) : UINT64_MAX;
+	there = bus ? view_value_now(bus, follow_find(bus, c->id), name) : UINT64_MAX;
 	if (inside && there != UINT64_MAX)
 		there = view_chip_of_node(bus, c->node, there);
 	if (there == UINT64_MAX)

@@ -7,8 +7,8 @@
  *
  * SPARC: every `ta` arrives with its number cut to 7 bits, so the instruction is read to tell.  Unicorn 2.0 has the
  * PC at it when the hook is called, and the hook moves it on; a later one has it behind.  One `ta` that is tried at the
- * start tells which.  The next PC is not to be had: in the delay slot of a branch, where no caller puts it, a `ta` loses
- * the branch.  Register windows don't work (-mflat).
+ * start tells which.  The next PC is not to be had: in the delay slot of a branch, where no caller puts it, a `ta`
+ * loses the branch.  Register windows don't work (-mflat).
  *
  * POWER: Unicorn's 64-bit CPU starts without the hypervisor state that it needs to fetch at all, and its API drops that
  * bit.  A saved context keeps it: the MSR is found there behind the marked r31, and put back with the bit.  Two
@@ -183,7 +183,7 @@ static size_t emu_find_word(const uint8_t *p, size_t n, size_t from, uint64_t wo
 	return n;
 }
 
-static int give_hv(struct emu *u, uint8_t *context, struct err *e)
+static int emu_set_hv_mode(struct emu *u, uint8_t *context, struct err *e)
 {
 	const uint64_t mark = UINT64_C(0x7a11f00d5eed1e55), msr = MSR_SF | MSR_HV;
 	const size_t n = u->f.context_size(u->uc);
@@ -235,7 +235,7 @@ static int start_power(struct emu *u, struct err *e)
 	int rc = emu_refuse(u, u->f.context_alloc(u->uc, &context), "no context", e);
 
 	if (rc == 0)
-		rc = give_hv(u, context, e);
+		rc = emu_set_hv_mode(u, context, e);
 	if (context)
 		u->f.context_free(context);
 	if (rc == 0)

@@ -343,8 +343,8 @@ static void who_does_not_read_is_not_written_to(void **state)
 	bench_close(&b);
 }
 
-/* Asks for all of the configuration space as often as a client that reads nothing is answered in full, and how often that
- * was. */
+/* Asks for all of the configuration space as often as a client that reads nothing is answered in full, and how often
+ * that was. */
 static uint32_t ask_until_full(struct bench *b, uint32_t most)
 {
 	struct vu_access a = { 0, VU_REGION_CONFIG, 4096 };

@@ -283,8 +283,8 @@ static void task_field(struct cg *g, const char *field, unsigned n)
 	cg_struct_field(g, "task_struct", field, n);
 }
 
-/* R0 = the struct pid of the task whose address R0 is, plus its level times the size of a struct upid: `numbers` at that
- * address is the id in the innermost pid namespace that the task is in. */
+/* R0 = the struct pid of the task whose address R0 is, plus its level times the size of a struct upid: `numbers` at
+ * that address is the id in the innermost pid namespace that the task is in. */
 static void pid_numbers_of_task(struct cg *g)
 {
 	task_field(g, "thread_pid", 8);
@@ -295,8 +295,8 @@ static void pid_numbers_of_task(struct cg *g)
 	cg_ins(g, I_ALU_REG(ADD, R0, R1));
 }
 
-/* R0 = process (tgid) or thread id of a thread that does not run here. In a pid namespace as the thread's own counts: the
- * innermost that it is in. */
+/* R0 = process (tgid) or thread id of a thread that does not run here. In a pid namespace as the thread's own counts:
+ * the innermost that it is in. */
 static void pid_or_tid_of_subject(struct cg *g, bool tid)
 {
 	cg_task(g);
@@ -310,8 +310,8 @@ static void pid_or_tid_of_subject(struct cg *g, bool tid)
 	cg_struct_field(g, "pid", "numbers", 4);
 }
 
-/* R0 = the process id of the task whose address R0 is, as the tracer's pid namespace counts it; 0: it is in another one.
- * A process has an id in each namespace around its own, too: of those nothing is known here. */
+/* R0 = the process id of the task whose address R0 is, as the tracer's pid namespace counts it; 0: it is in another
+ * one. A process has an id in each namespace around its own, too: of those nothing is known here. */
 static void pid_of_task(struct cg *g)
 {
 	uint32_t same = cg_label(g), done = cg_label(g);

@@ -56,8 +56,8 @@ struct meter {
 	uint32_t rows;
 	uint16_t place[1 << 16]; /* of a requester: 1 + its row */
 };
-/* config: of the event, which says format and coverage. time: what Time counts from; AUTO: the records tell. Of requests
- * that are open at once so many are known. */
+/* config: of the event, which says format and coverage. time: what Time counts from; AUTO: the records tell. Of
+ * requests that are open at once so many are known. */
 int meter_open(struct meter **ret, uint64_t config, enum ptt_time time, uint32_t most_outstanding);
 void meter_close(struct meter *m); /* NULL is fine */
 /* -TALLY_ENOMEM: what is counted is no longer all. */

@@ -1,6 +1,6 @@
 /*
- * trace_int.h: one trace of a PTT device, for those who keep it (record.c), who judge by it (tune.c), and who count what
- * comes (watch.c).
+ * trace_int.h: one trace of a PTT device, for those who keep it (record.c), who judge by it (tune.c), and who count
+ * what comes (watch.c).
  */
 #ifndef TALLY_CAPTURE_TRACE_INT_H
 #define TALLY_CAPTURE_TRACE_INT_H

@@ -252,7 +252,7 @@ static bool tune_latency_gains(uint64_t now, uint64_t than)
 	return (unsigned __int128)now * (1000 + MARGIN) < (unsigned __int128)than * 1000;
 }
 
-static bool is_of(const struct measured *m, const struct setting *s, enum view view)
+static bool measured_has_setting(const struct measured *m, const struct setting *s, enum view view)
 {
 	return m->view == view && tune_same(&m->s, s);
 }
@@ -272,7 +272,7 @@ static struct costs tune_setting_costs(const struct tune *t, const struct settin
 		uint64_t c = tune_cost(t, &t->done[i].f);
 		uint32_t k = n;
 
-		if (!is_of(&t->done[i], s, view))
+		if (!measured_has_setting(&t->done[i], s, view))
 			continue;
 		for (; k > 0 && v[k - 1] > c; k--)
 			v[k] = v[k - 1];

@@ -1,5 +1,5 @@
 /*
- * doctor.c: `tally doctor`, what this machine allows, and the one command that mends what it doesn't.
+ * doctor.c: `tally doctor`, what this machine allows, and the one command that fixes the rest.
  *
  * All that is found is the library's; here it is laid out for 80 columns, or as JSON. What
  * was found stands in the row, what follows from it below, so that a healthy

@@ -222,7 +222,7 @@ const struct d_type *type_of_member(struct d_unit *u, const struct d_type *sou, 
 	return m != NULL ? m->type : NULL;
 }
 
-static int no_sou(struct d_unit *u, const struct d_node *n, const struct d_type *t, bool arrow)
+static int cook_refuse_member(struct d_unit *u, const struct d_node *n, const struct d_type *t, bool arrow)
 {
 	if (t->incomplete)
 		return d_fail(u, n->line, D_OP_INCOMPLETE,
@@ -249,7 +249,7 @@ static int cook_member(struct d_unit *u, struct d_node *n, bool arrow)
 	if (rc < 0)
 		return rc;
 	if (!ty_is_sou(t) || t->incomplete)
-		return no_sou(u, n, t, arrow);
+		return cook_refuse_member(u, n, t, arrow);
 	const struct d_member *m = member_find(u, t, n->str, &offset);
 	if (u->arena.failed)
 		return d_nomem(u);

@@ -363,8 +363,8 @@ enum d_tag {
 };
 const char *d_mark(bool errtags, enum d_tag tag); /* "[D_SYNTAX] ", which stands before the line; "" without errtags */
 
-/* What one clause may come to: operations of IR (which bounds the work on hostile sources too), instructions (jumps span no more), and branches, of which the verifier
- * keeps 8,192 open at once. */
+/* What one clause may come to: operations of IR (which bounds the work on hostile sources too), instructions (jumps
+ * span no more), and branches, of which the verifier keeps 8,192 open at once. */
 #define D_OPERATIONS_MOST 16384
 #define D_INSTRUCTIONS_MOST 65535
 #define D_BRANCHES_MOST 8000

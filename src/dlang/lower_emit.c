@@ -1,8 +1,8 @@
 /*
  * lower_emit.c: the functions with which the lowering writes instructions, objects and labels.
  *
- * If memory or D_OPERATIONS_MOST is exceeded, an instruction goes to a sink, so callers need not check each one; the pass
- * checks once, at its end.
+ * If memory or D_OPERATIONS_MOST is exceeded, an instruction goes to a sink, so callers need not check each one; the
+ * pass checks once, at its end.
  */
 #include <string.h>
 

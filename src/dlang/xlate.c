@@ -182,8 +182,8 @@ static bool node_mentions(const struct d_node *n, const char *name)
 	return found;
 }
 
-/* Whether what n names is defined by d in the end. The inlines in between are looked at once, and put into way, the last
- * first. */
+/* Whether what n names is defined by d in the end. The inlines in between are looked at once, and put into way, the
+ * last first. */
 static bool inline_leads_to(struct d_unit *u, const struct d_node *n, const struct d_inline *d, unsigned depth,
 			    struct buf *way)
 {

@@ -151,7 +151,7 @@ static int reading_take_reply(struct reading *g, uint32_t *fresh)
 }
 
 /* Behind the last record; false: there is no such index. */
-static bool go_on(struct reading *g)
+static bool reading_ask_next(struct reading *g)
 {
 	const struct gpci_values *last = &g->t->v[g->t->n - 1];
 	bool by_vp = g->ask.r->index == GPCI_BY_VP, inside = by_vp && last->secondary < UINT16_MAX;
@@ -185,7 +185,7 @@ static int read_all(struct reading *g)
 					       g->ask.r->name, g->answer.reply.bytes, g->ask.index) :
 				       0;
 		/* Whether one more might have been left out, though the call was a success. */
-		if (!(partial || gpci_has_elements(g->ask.r) || g->left < g->ask.r->size) || !go_on(g))
+		if (!(partial || gpci_has_elements(g->ask.r) || g->left < g->ask.r->size) || !reading_ask_next(g))
 			return 0;
 	}
 }

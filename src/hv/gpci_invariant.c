@@ -6,7 +6,8 @@
  * the same partitions and owners, and are bounds otherwise; a partition whose counters began anew is another one;
  * entitlements and numbers of virtual processors count where they are the same before and after.
  *
- * An invariant that lacks a table, an earlier snapshot, or a platform that stood still, is unknown, and says of what.
+ * An invariant is unknown if it lacks a table, an earlier snapshot, or a platform that stood still.  Its reason names
+ * what is missing.
  */
 #include <stdio.h>
 
@@ -27,7 +28,7 @@ struct view {
 
 /* ---- reaching for values --------------------------------------------------------------------------------- */
 
-static bool place_of(const struct gpci_table *t, const char *name, uint32_t *place)
+static bool invariant_find_field(const struct gpci_table *t, const char *name, uint32_t *place)
 {
 	for (uint32_t i = 0; t->r && i < t->r->nfields; i++)
 		if (!strcmp(t->r->field[i].name, name)) {
@@ -42,7 +43,7 @@ static uint64_t invariant_field(const struct gpci_table *t, const struct gpci_va
 {
 	uint32_t place;
 
-	return place_of(t, name, &place) ? v->v[place] : 0;
+	return invariant_find_field(t, name, &place) ? v->v[place] : 0;
 }
 
 static const struct gpci_table *invariant_now(const struct view *v, enum snapshot_table t)
@@ -432,7 +433,7 @@ static struct link link_of(const struct gpci_table *t, const struct gpci_values 
 	uint32_t place;
 
 	l.wired = l.idle != UINT64_MAX;
-	l.time = place_of(t, "total", &place) ? r->v[place] : invariant_field(t, r, time);
+	l.time = invariant_find_field(t, "total", &place) ? r->v[place] : invariant_field(t, r, time);
 	return l;
 }
 
@@ -687,7 +688,7 @@ static bool is_none(const struct gpci_field *f, uint64_t value)
 }
 
 /* A partition whose counters began anew, and can have come so far since: it was deleted and created. */
-static bool is_anew(const struct view *v, uint64_t partition)
+static bool invariant_partition_is_anew(const struct view *v, uint64_t partition)
 {
 	const struct gpci_table *t = invariant_now(v, TABLE_PARTITIONS);
 	const struct gpci_values *r = gpci_table_find(t, partition, 0),
@@ -710,7 +711,7 @@ static enum gpci_verdict invariant_monotonic(const struct view *v, enum snapshot
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct gpci_values *r = &t->v[i], *then = invariant_earlier(v, which, r);
 
-		if (t->r->index == GPCI_BY_PARTITION && is_anew(v, r->id))
+		if (t->r->index == GPCI_BY_PARTITION && invariant_partition_is_anew(v, r->id))
 			continue;
 		for (uint32_t k = 0; then && k < t->r->nfields; k++) {
 			const struct gpci_field *f = &t->r->field[k];
@@ -839,7 +840,7 @@ static bool same_partitions(const struct view *v)
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct gpci_values *then = invariant_earlier(v, TABLE_PARTITIONS, &t->v[i]);
 
-		if (!then || is_anew(v, t->v[i].id))
+		if (!then || invariant_partition_is_anew(v, t->v[i].id))
 			return false;
 	}
 	return true;

@@ -256,7 +256,7 @@ static void dedicated_partitions_give_and_shared_ones_do_not(void **state)
 	assert_int_equal(invariant_verdict(name, NULL, &is, &e), GPCI_HOLDS);
 }
 
-/* ---- rows: two moments that keep to all of it, and what a row changes in them ------------------------------------- */
+/* ---- rows: two moments that keep to all of it, and what a row changes in them ----------------------------------- */
 
 enum moment_of { WAS, IS, BOTH };
 struct edit {

@@ -194,7 +194,7 @@ static int round_open_strands(struct watched_all *ps, struct round *r, struct su
 }
 
 /* Where the growth of a counter of this control register goes; NULL: it controls none. */
-static struct grown *place_of(struct round *r, const struct vf_reg *reg)
+static struct grown *round_growth(struct round *r, const struct vf_reg *reg)
 {
 	if (reg->cls == VF_MCU_PCR)
 		return r->mcu[reg->node][reg->unit & 1];
@@ -220,7 +220,7 @@ static int round_open_units(struct watched_all *ps, struct round *r, struct sun4
 	int rc = 0;
 
 	for (uint32_t reg = 2; rc == 0 && reg < VF_REGS; reg++) {
-		struct grown *to = place_of(r, &vf_regs[reg]);
+		struct grown *to = round_growth(r, &vf_regs[reg]);
 
 		for (uint32_t pic = 0; rc == 0 && to && pic < 2; pic++)
 			rc = watched_add(ps, c,
@@ -360,7 +360,7 @@ static enum sun4v_verdict no_counter(const struct round *r, struct err *e)
 
 static enum sun4v_verdict nothing_moved(struct err *e)
 {
-	return INVARIANT_UNKNOWN(e, "nothing of it happened meanwhile");
+	return INVARIANT_UNKNOWN(e, "none of its events occurred between the readings");
 }
 
 /* Whether a can't be b, a can't be at most b. */

@@ -26,7 +26,7 @@ enum sun4v_provider { SUN4V_VFALLS, SUN4V_MMUSTAT };
 	X(buffer_hits_are_reads, "hits in a write-back buffer are reads") \
 	X(links_carry_what_was_read, "lines over the links and local misses were read by the controllers") \
 	X(reads_are_misses, "controllers read what was requested and no cache had") \
-	X(level_2_within_level_1, "what misses level 2 has missed level 1") \
+	X(level_2_within_level_1, "misses of level 2 are among those of level 1") \
 	X(walk_misses_are_walks, "misses of the table walker are among its references") \
 	X(hubs_share_a_clock, "all Zambezis have one clock") \
 	X(events_within_cycles, "no port has more cycles of an event than there were") \

@@ -108,7 +108,8 @@ static void of_a_machine_that_does_nothing_nothing_is_known(void **state)
 	w.usual = false;
 	watch = world_watch(&w, SUN4V_VFALLS, 7000);
 	for (uint32_t name = 0; name < VFALLS_INVARIANT_COUNT; name++)
-		assert_verdict(__LINE__, watch, SUN4V_VFALLS, name, SUN4V_UNKNOWN, "nothing of it happened meanwhile");
+		assert_verdict(__LINE__, watch, SUN4V_VFALLS, name, SUN4V_UNKNOWN,
+			       "none of its events occurred between the readings");
 	sun4v_watch_close(watch);
 	world_close(&w);
 }
@@ -334,7 +335,7 @@ static void of_more_strands_than_there_can_be_the_first_256_are_counted(void **s
 	world_close(&w);
 }
 
-/* ---- the invariants of Victoria Falls ------------------------------------------------------------------------------ */
+/* ---- the invariants of Victoria Falls ---------------------------------------------------------------------------- */
 
 #define ROW(name) __LINE__, VFALLS_INVARIANT_##name
 struct row {
@@ -552,8 +553,9 @@ static void classes_may_differ_by_what_the_load_does(void **state)
 }
 
 /*
- * In the second round, that of remote misses, one of two passes takes as long as eighteen rounds.  From the middle of it
- * ten times as long as in another round went by, and 10000 misses are 1000 in the time of the first one: too many by 200.
+ * In the second round, that of remote misses, one of two passes takes as long as eighteen rounds.  From the middle of
+ * it ten times as long as in another round went by, and 10000 misses are 1000 in the time of the first one: too many by
+ * 200.
  */
 static void a_pass_that_takes_long_counts_by_its_half(void **state)
 {

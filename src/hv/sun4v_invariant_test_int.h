@@ -24,7 +24,8 @@ struct extra {
 	uint8_t when, class;
 	uint8_t nth; /* only the n-th time that it is selected; 0: each time */
 };
-/* Niagara: a change to a word of a strand's buffer, to its misses or to the number of those unanswered, at one moment. */
+/* Niagara: a change to a word of a strand's buffer, to its misses or to the number of those unanswered, at one
+ * moment. */
 enum { START, READ_1, READ_2, PASSED, END_1, END_2, DONE }; /* looks at the clock, and the time that passes, in order */
 enum { ITLB_MISS = 0xb04, DTLB_MISS = 0xb08, UNANSWERED = 0xfff };
 struct moved {

@@ -258,7 +258,7 @@ int k_child_hold(struct k_child *c, enum k_hold where, struct err *e)
 
 	if (ptrace(PTRACE_SEIZE, c->pid, 0, PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC) < 0 ||
 	    ptrace(PTRACE_INTERRUPT, c->pid, 0, 0) < 0)
-		return err_set(e, TALLY_EPERM, "ptrace(2) can't hold the command: %s", strerror(errno));
+		return err_set(e, TALLY_EPERM, "ptrace(2) can't stop the command: %s", strerror(errno));
 	rc = hold_wait(&h);
 	if (rc > 0)
 		rc = child_let_go(c) < 0 ? -errno : hold_run(&h, where);
@@ -267,7 +267,9 @@ int k_child_hold(struct k_child *c, enum k_hold where, struct err *e)
 	c->held = rc != 0;
 	if (rc == 0)
 		child_ended_early(c, h.status);
-	return rc < 0 ? err_set(e, TALLY_EIO, "the command can't be held: %s", strerror(-rc)) : 0;
+	return rc < 0 ? err_set(e, TALLY_EIO, "failed to stop the command where its own code begins (-x evaltime): %s",
+				strerror(-rc)) :
+			0;
 }
 
 #endif

@@ -114,9 +114,11 @@ static int hold_load(const struct run_holds *h, uint32_t pid, bool follows, stru
 			   c.n, &o);
 	if (fd >= 0)
 		return fd;
-	return errno == EPERM ? rights_bpf("holding a process where it loads a library", e) :
-				err_set(e, TALLY_ENOTSUP, "the kernel refuses the program that holds processes: %s",
-					strerror(errno));
+	return errno == EPERM ?
+		       rights_bpf("holding a process where it loads a library", e) :
+		       err_set(e, TALLY_ENOTSUP,
+			       "the kernel refused the BPF program that stops a process where it loads a library: %s",
+			       strerror(errno));
 }
 
 /* ---- who is held ------------------------------------------------------------------------ */

@@ -5,8 +5,9 @@
  * one behind those strikes it out.  What is at the beginning is attached last and closed first, so no wait is written
  * down that nobody strikes out.
  *
- * A thread waits for one lock at a time, but interrupts of it wait, too, so a wait is known by thread and lock.  Only a
- * mutex tells of several turns of one wait; any other beginning is a new wait, whatever was left of an old one.
+ * A thread waits for one lock at a time, but an interrupt in the middle of that wait may wait for another lock. So a
+ * wait is known by thread and lock.  Only a mutex tells of several turns of one wait; any other beginning is a new
+ * wait, whatever was left of an old one.
  *
  * These tracepoints fire within the kernel's memory management and its scheduler, so the map's memory is there from the
  * start.  A wait for which it has no room, or that began in an interrupt of the program itself, is lost, and counted.
@@ -95,7 +96,7 @@ static int lock_wait_load(const struct wait_facts *f, int which, struct err *e)
 		return prog;
 	return errno == EPERM ?
 		       rights_bpf("watching waits for locks", e) :
-		       err_set(e, TALLY_ENOTSUP, "the kernel refuses the program that watches waits for locks: %s",
+		       err_set(e, TALLY_ENOTSUP, "the kernel refused the BPF program that watches waits for locks: %s",
 			       strerror(errno));
 }
 

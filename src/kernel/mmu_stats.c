@@ -190,7 +190,7 @@ static int no_asr(void *arg, uint32_t vcpu, uint32_t asr, bool write, uint64_t *
 	(void)vcpu;
 	(void)write;
 	(void)value;
-	return err_set(e, TALLY_ENOTSUP, "ancillary state register 0x%x is the kernel's", asr);
+	return err_set(e, TALLY_ENOTSUP, "only the kernel can access ancillary state register 0x%x", asr);
 }
 
 static void close_mmu(void *arg)

@@ -52,7 +52,7 @@ static uint64_t aux_head(const struct aux_ring *r)
 	return __atomic_load_n(&r->page->aux_head, __ATOMIC_ACQUIRE);
 }
 
-static uint64_t to_end(const struct aux_ring *r, uint64_t at)
+static uint64_t aux_bytes_to_end(const struct aux_ring *r, uint64_t at)
 {
 	return r->aux_bytes - (at & (r->aux_bytes - 1));
 }
@@ -63,7 +63,7 @@ static void aux_ring_look(struct aux_ring *r, uint64_t tail)
 	uint64_t head = aux_head(r);
 
 	if (!r->stopped)
-		r->asleep |= head - tail >= r->aux_bytes || to_end(r, head) < PTT_BUFFER_BYTES;
+		r->asleep |= head - tail >= r->aux_bytes || aux_bytes_to_end(r, head) < PTT_BUFFER_BYTES;
 }
 
 /* ---- records ------------------------------------------------------------------- */
@@ -157,7 +157,7 @@ int aux_take(struct aux_ring *r, struct ptt_aux *a)
 	while (records_look(r, head) && r->cut <= r->at);
 	end = head < r->cut ? head : r->cut;
 	end = end - r->at < PTT_BUFFER_BYTES ? end : r->at + PTT_BUFFER_BYTES;
-	end = end - r->at < to_end(r, r->at) ? end : r->at + to_end(r, r->at);
+	end = end - r->at < aux_bytes_to_end(r, r->at) ? end : r->at + aux_bytes_to_end(r, r->at);
 	if (end == r->at)
 		return 0;
 	*a = (struct ptt_aux){ .p = r->aux + (r->at & (r->aux_bytes - 1)),
@@ -193,7 +193,7 @@ bool aux_waiting(const struct aux_ring *r)
 
 bool aux_can_start(const struct aux_ring *r)
 {
-	return to_end(r, aux_head(r)) >= PTT_BUFFER_BYTES;
+	return aux_bytes_to_end(r, aux_head(r)) >= PTT_BUFFER_BYTES;
 }
 
 void aux_woken(struct aux_ring *r)

@@ -84,7 +84,7 @@ static int number_of(const char *path, uint64_t most, uint64_t *ret)
 /* ---- filters ------------------------------------------------------------------------- */
 
 /* "0000:00:10.0" to bus 15:8, slot 7:3, function 2:0. */
-static bool place_of(const char *name, uint32_t *ret)
+static bool filter_number(const char *name, uint32_t *ret)
 {
 	unsigned domain, bus, slot, function;
 	size_t n = strlen(name);
@@ -108,7 +108,7 @@ static bool filter_read(const struct local *l, const char *device, bool port, co
 	uint64_t value;
 	int rc;
 
-	if (!place_of(name, &place) || !path_of(l, path, device, filter_folder[port], name))
+	if (!filter_number(name, &place) || !path_of(l, path, device, filter_folder[port], name))
 		return false;
 	rc = number_of(path, port ? 0xfffff : 0xffff, &value);
 	if (rc == -EACCES || rc == -EPERM)
@@ -537,7 +537,10 @@ static int ptt_taken_chunk(struct trace *t, struct ptt_aux *a, struct err *e)
 {
 	int rc = aux_take(&t->ring, a);
 
-	return rc < 0 ? err_set(e, TALLY_EIO, "the AUX ring of %s went back", t->device) : rc;
+	return rc < 0 ? err_set(e, TALLY_EIO,
+				"the kernel moved the AUX position of %s backwards: its trace can't be read",
+				t->device) :
+			rc;
 }
 
 /* Nothing came in time: either nothing passes the link, or the event sleeps and we could not see it (ptt_aux.c), or the

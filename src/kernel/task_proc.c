@@ -333,8 +333,8 @@ bool k_task_reachable(uint32_t pid)
 	return dir >= 0 || (no != EACCES && no != EPERM);
 }
 
-/* What ptrace(2) allows (PTRACE_MODE_READ) is more than the user: a process with more capabilities than the caller, or one
- * that changed its user, is closed to its own user too. */
+/* What ptrace(2) allows (PTRACE_MODE_READ) is more than the user: a process with more capabilities than the caller, or
+ * one that changed its user, is closed to its own user too. */
 int k_task_refused(uint32_t pid, struct err *e)
 {
 	uint32_t uid;

@@ -221,10 +221,10 @@ static int thread_count_load(const struct k_run *k, const struct code *c, struct
 			     (const struct bpf_insn *)(const void *)c->ins, c->n, &o);
 	if (prog >= 0)
 		return prog;
-	return errno == EPERM ?
-		       rights_bpf("watching switches of threads", e) :
-		       err_set(e, TALLY_ENOTSUP, "the kernel refuses the program that watches switches of threads: %s",
-			       strerror(errno));
+	return errno == EPERM ? rights_bpf("watching switches of threads", e) :
+				err_set(e, TALLY_ENOTSUP,
+					"the kernel refused the BPF program that watches switches of threads: %s",
+					strerror(errno));
 }
 
 int thread_counts_open(struct k_run *k, struct err *e)

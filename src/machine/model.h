@@ -46,8 +46,8 @@ struct model_opts {
 enum model_family { MODEL_NIAGARA = 2, MODEL_VFALLS = 4, MODEL_POWER = 8 };
 uint8_t model_family(const char *machine);
 const char *model_key(uint8_t family, uint32_t i); /* "seed", "load", ...; NULL past the last */
-/* What seed= and load= take, of any model: a number, 1 or more; one of the names, name(arg, 0) on up to NULL. *ret is set
- * on success. -TALLY_EINVAL. */
+/* What seed= and load= take, of any model: a number, 1 or more; one of the names, name(arg, 0) on up to NULL. *ret is
+ * set on success. -TALLY_EINVAL. */
 int model_seed_parse(uint64_t *ret, const char *value, struct err *e);
 int model_load_parse(const char **ret, const char *value, const char *(*name)(const void *arg, uint32_t i),
 		     const void *arg, struct err *e);

@@ -11,8 +11,8 @@
  * atomics.  A store goes to a buffer of eight; they are done in order, and a strand waits when it is full.
  *
  * Speed: what the model waits for is the host's memory, so a set's states are in one line of the host's caches and a
- * byte of each tag's hash (its sign) of all nodes' set in another: that a line is nowhere, the usual answer, takes this
- * one.
+ * byte of each tag's hash (its sign) of all nodes' set in another.  The usual answer, that no cache has the line, reads
+ * only the line of signs.
  */
 #include "machine/niagara_int.h"
 

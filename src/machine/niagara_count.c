@@ -127,7 +127,7 @@ static inline uint64_t pic_now(const struct strand *s, uint32_t pic)
 	return now_of(&c->value) + pic_total(s, now_of(&s->select[pic])) - now_of(&c->mark);
 }
 
-static inline uint64_t ov_of(uint32_t pic, uint64_t value)
+static inline uint64_t pcr_overflow_bit(uint32_t pic, uint64_t value)
 {
 	return value >> PIC_BITS ? BIT(pic ? PCR_OV1 : PCR_OV0) : 0;
 }
@@ -135,7 +135,7 @@ static inline uint64_t ov_of(uint32_t pic, uint64_t value)
 /* The control register, with what the counters add to it: that they have gone over. */
 static uint64_t pcr_read(const struct strand *s)
 {
-	return now_of(&s->pcr) | ov_of(0, pic_now(s, 0)) | ov_of(1, pic_now(s, 1));
+	return now_of(&s->pcr) | pcr_overflow_bit(0, pic_now(s, 0)) | pcr_overflow_bit(1, pic_now(s, 1));
 }
 
 static void pcr_write(const struct niagara *n, struct strand *s, uint64_t pcr)
@@ -149,7 +149,7 @@ static void pcr_write(const struct niagara *n, struct strand *s, uint64_t pcr)
 			       value = now_of(&s->pic[i].value) + all - now_of(&s->pic[i].mark);
 
 		if (pcr & BIT(PCR_HOLDOV0 + i))
-			pcr = (pcr & ~(ov | BIT(PCR_HOLDOV0 + i))) | (was & ov) | ov_of(i, value);
+			pcr = (pcr & ~(ov | BIT(PCR_HOLDOV0 + i))) | (was & ov) | pcr_overflow_bit(i, value);
 		count_put_total(&s->pic[i].value, (uint32_t)value);
 		count_put_total(&s->pic[i].mark, select == old ? all : pic_total(s, select));
 		count_put_total(&s->select[i], select);

@@ -60,7 +60,7 @@ static int power_rehearse(struct power *p, const char *text, size_t n, struct er
 	return rc;
 }
 
-static int set_up(struct power *p, const struct power_opts *o, struct err *e)
+static int power_set_up(struct power *p, const struct power_opts *o, struct err *e)
 {
 	const struct power_load *l = o->config ? NULL : find_load(o->load ? o->load : "mixed", e);
 	struct ppart *asker;
@@ -98,7 +98,7 @@ int power_open(struct power **ret, const struct power_opts *o, struct err *e)
 	p->seed = o->seed ? o->seed : 1;
 	p->level = DEFAULT_LEVEL;
 	p->no_run_counts = o->no_run_counts;
-	rc = set_up(p, o, e);
+	rc = power_set_up(p, o, e);
 	if (rc < 0) {
 		power_close(p);
 		return rc;

@@ -156,7 +156,8 @@ static void pace_find(struct power *p)
 		p->pace[c->way[0]] = p->pace[c->way[1]] = pace_of(c->need, LINK_MOST);
 }
 
-/* How fast a partition gets on by the controllers of its memory, and by the ways to it from the chips of each number. */
+/* How fast a partition gets on by the controllers of its memory, and by the ways to it from the chips of each
+ * number. */
 static void pace_of_memory(const struct power *p, const struct ppart *q, uint32_t pace[FABRICS_MOST])
 {
 	uint32_t all = ONE;

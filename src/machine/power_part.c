@@ -174,7 +174,7 @@ static void settle_anew(struct power *p)
 
 /* Of n blocks those of controller 0: addresses alternate, from the controller with more free blocks on; one that has
  * too few gives all it has. */
-static uint32_t even_of(const struct pchip *c, uint64_t room, uint32_t n)
+static uint32_t part_even_blocks(const struct pchip *c, uint64_t room, uint32_t n)
 {
 	uint64_t odd = room - c->free_even, even = n / 2 + (n % 2 && c->free_even >= odd);
 
@@ -189,7 +189,7 @@ static uint32_t take_blocks(struct power *p, struct ppart *q, uint32_t chip, uin
 
 	p->chip[chip].free_lmbs -= n;
 	q->memory->lmbs[chip] += n;
-	even = even_of(&p->chip[chip], room, n);
+	even = part_even_blocks(&p->chip[chip], room, n);
 	p->chip[chip].free_even -= even;
 	q->memory->even[chip] += even;
 	return n;

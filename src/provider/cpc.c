@@ -45,8 +45,9 @@ static int check_count(struct probes *t, const struct cpc_spec *s, struct err *w
 	if (s->count < min)
 		return err_set(why, TALLY_EINVAL,
 			       "count %llu is below the minimum of %llu (-x "
-			       "dcpc_min_overflow=N lowers it; %lluhz is so many a second)",
-			       (unsigned long long)s->count, (unsigned long long)min, (unsigned long long)s->count);
+			       "dcpc_min_overflow=N lowers it; write %lluhz for %llu firings a second)",
+			       (unsigned long long)s->count, (unsigned long long)min, (unsigned long long)s->count,
+			       (unsigned long long)s->count);
 	if (s->count > INT64_MAX)
 		return err_set(why, TALLY_EINVAL, "count %llu is above the kernel's maximum period, %lld",
 			       (unsigned long long)s->count, (long long)INT64_MAX);

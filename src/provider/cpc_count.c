@@ -197,7 +197,7 @@ static int count_encode_event(struct probes *t, const struct k_pmu *pmu, const c
 	return 0;
 }
 
-static int of_pmu(struct probes *t, char *s, struct prov_count *ret, uint8_t *mode, struct err *why)
+static int count_parse_pmu(struct probes *t, char *s, struct prov_count *ret, uint8_t *mode, struct err *why)
 {
 	char *terms = strchr(s, '/'), *end;
 	struct k_pmu *pmu = NULL;
@@ -262,7 +262,7 @@ static int count_parse(struct probes *t, char *s, struct prov_count *ret, struct
 	int rc;
 
 	if (strchr(s, '/') && !selector) {
-		rc = of_pmu(t, s, ret, &spec.mode, why);
+		rc = count_parse_pmu(t, s, ret, &spec.mode, why);
 	} else {
 		rc = selector ? of_selector(s + 4, &spec, &ret->all_modes, why) :
 				of_name(s, &spec, &ret->all_modes, why);

@@ -276,7 +276,7 @@ static int find_pfm(struct search *s, const struct cpc_machine *m, struct err *u
 		return cpc_no_pmu(why);
 	p = pmu_of(m, ev);
 	if (!p)
-		return err_set(why, TALLY_ENOTSUP, "which of the core PMUs has %s is not known", name);
+		return err_set(why, TALLY_ENOTSUP, "cannot tell which core PMU counts %s", name);
 	rc = event_encode_terms(s, p, NULL, "umask", ev, why);
 	if (rc < 0)
 		return rc;

@@ -119,7 +119,7 @@ static void minimum_comes_from_the_option_or_the_file(void **state)
 	assert_int_equal(prov_cpc.name_probe(t, "cpu_clock-all-999", last_id, &id, &e), -TALLY_EINVAL);
 	assert_string_equal(
 		e.text,
-		"count 999 is below the minimum of 1000 (-x dcpc_min_overflow=N lowers it; 999hz is so many a second)");
+		"count 999 is below the minimum of 1000 (-x dcpc_min_overflow=N lowers it; write 999hz for 999 firings a second)");
 	probes_close(t);
 }
 

@@ -253,7 +253,7 @@ static void reasons_name_their_provider(void **state)
 	assert_int_equal(match(t, D("cpc", "", "", "cpu_clock-all-100"), &l, &e), -TALLY_EINVAL);
 	assert_string_equal(
 		e.text,
-		"cpc: count 100 is below the minimum of 5000 (-x dcpc_min_overflow=N lowers it; 100hz is so many a second)");
+		"cpc: count 100 is below the minimum of 5000 (-x dcpc_min_overflow=N lowers it; write 100hz for 100 firings a second)");
 	assert_int_equal(match(t, D("", "", "", "tikc-1s"), &l, &e), -TALLY_ENOPROBE);
 	assert_string_equal(e.text, "profile: no probe \"tikc-1s\"; did you mean tick-1s?");
 	assert_int_equal(match(t, D("", "", "", "tick-1parsec"), &l, &e), -TALLY_EINVAL);

@@ -143,7 +143,8 @@ struct probes {
 	struct k_types *types;           /* NULL: what fires is not of this kernel */
 	struct map
 		tracepoints; /* by name: how many arguments a tracepoint has, and 1; tracepoint.c fills it when asked */
-	/* of providers: what they describe an argument by -> struct d_args *. Probes that share one may be in one clause. */
+	/* of providers: what they describe an argument by -> struct d_args *. Probes that share one may be in one
+	 * clause. */
 	struct map args;
 	int functions; /* enum k_functions, UNKNOWN: no trial was made; negative: functions_why */
 	struct err functions_why;

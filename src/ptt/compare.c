@@ -344,7 +344,8 @@ static double error_by_ranks(const struct ptt_hist *h, const struct ptt_track *k
 /* Its value is that of the whole histogram; how far it can be trusted the blocks say: by what each has there, and by
  * how many each has below. The first sees little of what a few blocks have all of, the second of what moves within a
  * bucket. */
-static struct sample place_of(const struct ptt_hist *h, const struct ptt_track *k, unsigned place, double value)
+static struct sample compare_percentile(const struct ptt_hist *h, const struct ptt_track *k, unsigned place,
+					double value)
 {
 	double num[PTT_TRACK_BLOCKS] = { 0 }, n[PTT_TRACK_BLOCKS] = { 0 }, error;
 	uint32_t bucket = ptt_hist_bucket((uint64_t)value);
@@ -482,8 +483,8 @@ static void compare_latency(struct changes *c, const struct ptt_hist *a, const s
 	for (unsigned k = 0; k < PTT_PLACES; k++) {
 		if (a->n < place[k].least || b->n < place[k].least)
 			continue;
-		sa = place_of(a, ta, k, at_a[k]);
-		sb = place_of(b, tb, k, at_b[k]);
+		sa = compare_percentile(a, ta, k, at_a[k]);
+		sb = compare_percentile(b, tb, k, at_b[k]);
 		sa.grain += moved_place(a, wrong_a, k);
 		sb.grain += moved_place(b, wrong_b, k);
 		struct figure *x = change_add(c, unit_ticks, &sa, &sb, "%s %s", of, place[k].name);

@@ -1,4 +1,5 @@
-/* compare_share_test.c: what is a requester's own when all of a device wait in one queue; as many blocks as there may be. */
+/* compare_share_test.c: what is a requester's own when all of a device wait in one queue; as many blocks as there may
+ * be. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -707,7 +707,7 @@ static int pdata_read_header(struct ptt_reader *r, struct err *e)
 
 /* ---- what was lost, in words ------------------------------------------------------ */
 
-static void PRINTF_LIKE(2, 3) say(struct ptt_lost *l, const char *fmt, ...)
+static void PRINTF_LIKE(2, 3) lost_printf(struct ptt_lost *l, const char *fmt, ...)
 {
 	size_t n = strlen(l->words);
 	va_list ap;
@@ -754,14 +754,14 @@ static void pdata_put_words(struct ptt_reader *r)
 
 	l->words[0] = 0;
 	if (unpack_trouble(r))
-		say(l, "%s", unpack_trouble(r));
+		lost_printf(l, "%s", unpack_trouble(r));
 	for (unsigned i = 0; i < COUNT(count); i++)
 		if (count[i].n)
-			say(l, "%llu %s", (unsigned long long)count[i].n,
-			    count[i].n == 1 ? count[i].one : count[i].many);
+			lost_printf(l, "%llu %s", (unsigned long long)count[i].n,
+				    count[i].n == 1 ? count[i].one : count[i].many);
 	for (unsigned i = 0; i < COUNT(trouble); i++)
 		if (r->troubles >> i & 1)
-			say(l, "%s", trouble[i]);
+			lost_printf(l, "%s", trouble[i]);
 }
 
 /* In a stream the features come last: late, but in time for who names devices in a summary.  What is

@@ -98,7 +98,7 @@ struct words {
 	char p[256];
 	size_t n;
 };
-static void PRINTF_LIKE(2, 3) say(struct words *w, const char *fmt, ...)
+static void PRINTF_LIKE(2, 3) words_printf(struct words *w, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -116,7 +116,7 @@ static struct words did_you_mean(struct slice s, const char *const *name, size_t
 	char word[64];
 
 	if (slice_copy(s, word, sizeof(word)))
-		say(&w, "%s", err_near("", word, TEXT_NAMES(name, n)).text);
+		words_printf(&w, "%s", err_near("", word, TEXT_NAMES(name, n)).text);
 	return w;
 }
 
@@ -127,9 +127,9 @@ static struct words device_names(const struct ptt_pmu *pmu, uint32_t n)
 	struct words w = { 0 };
 
 	for (uint32_t i = 0; i < n && i < SHOWN; i++)
-		say(&w, "%s%s", i ? ", " : "", pmu[i].name);
+		words_printf(&w, "%s%s", i ? ", " : "", pmu[i].name);
 	if (n > SHOWN)
-		say(&w, " and %u more", n - SHOWN);
+		words_printf(&w, " and %u more", n - SHOWN);
 	return w;
 }
 
@@ -302,12 +302,12 @@ static struct words filters_there(const struct ptt_pmu *pmu, bool ports, bool re
 		if (f->port ? !ports : !requesters)
 			continue;
 		if (n++ < SHOWN)
-			say(&w, "%s%s (0x%05x)", n == 1 ? "there are " : ", ", f->name, f->value);
+			words_printf(&w, "%s%s (0x%05x)", n == 1 ? "there are " : ", ", f->name, f->value);
 	}
 	if (n > SHOWN)
-		say(&w, " and %u more", n - SHOWN);
+		words_printf(&w, " and %u more", n - SHOWN);
 	if (!n)
-		say(&w, "it has none now");
+		words_printf(&w, "it has none now");
 	return w;
 }
 
@@ -778,7 +778,7 @@ int ptt_tune_find(const char *name, enum ptt_tune *ret, struct err *e)
 		}
 	near = did_you_mean(s, names, tune_names(names));
 	for (uint32_t i = 0; !near.n && i < PTT_TUNES; i++)
-		say(&all, "%s%s", i ? ", " : ": there are ", ptt_tunables[i].name);
+		words_printf(&all, "%s%s", i ? ", " : ": there are ", ptt_tunables[i].name);
 	return err_set(e, TALLY_EINVAL, "no tunable \"%.*s\"%s%s", SHOW(s), near.p, all.p);
 }
 

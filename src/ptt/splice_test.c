@@ -72,8 +72,8 @@ static void whole_records_cut_out_of_the_middle_were_told_at_the_front_and_match
 			}
 }
 
-/* Reads of 128 bytes, each answered in two pieces, 8 and 16 steps later.  Some of them are cut out of the middle: the tags go
- * on as if nothing were missing, and Time does; only each piece is of another address. */
+/* Reads of 128 bytes, each answered in two pieces, 8 and 16 steps later.  Some of them are cut out of the middle: the
+ * tags go on as if nothing were missing, and Time does; only each piece is of another address. */
 static void pieces_of_another_address_show_the_place(void **state)
 {
 	enum { READS = 1500, TAGS = 32, STEPS = TAGS, CUT_OUT = 3 * STEPS, AT = 700, FIRST = 8, SECOND = 16 };

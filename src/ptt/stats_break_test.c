@@ -459,8 +459,8 @@ static void an_answer_that_began_and_never_ended_was_no_sign_where_answers_are_h
 	}
 }
 
-/* 4000 reads, each answered 16 records later.  In front of the one in the middle so many are never answered, of tags that
- * are used again at the end, and behind it so many completions of other tags were never asked for. */
+/* 4000 reads, each answered 16 records later.  In front of the one in the middle so many are never answered, of tags
+ * that are used again at the end, and behind it so many completions of other tags were never asked for. */
 static struct trace trace_of_signs(uint8_t format, uint32_t at, uint32_t lost, uint32_t unexpected)
 {
 	enum { READS = 4000, UNDER_WAY = 8, TAGS = 64 };

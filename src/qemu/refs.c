@@ -289,7 +289,7 @@ static void refs_ended(void *arg)
 
 /* ---- the beginning ----------------------------------------------------------------------------------- */
 
-static int set_up(struct refs *q, const struct qemu_options *o, struct err *e)
+static int refs_set_up(struct refs *q, const struct qemu_options *o, struct err *e)
 {
 	const char *path = o->refs ? o->refs : o->log;
 	int rc = 0;
@@ -319,7 +319,7 @@ static int open_refs(void **ret, int argc, char *const *argv, struct err *e)
 	if (!q)
 		return err_oom(e);
 	pthread_mutex_init(&q->lock, NULL);
-	rc = set_up(q, &o, e);
+	rc = refs_set_up(q, &o, e);
 	if (rc < 0)
 		refs_release(q);
 	else

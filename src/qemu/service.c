@@ -19,7 +19,7 @@ struct service {
 	uint64_t start, step, ticks; /* since the CEC was booted */
 };
 
-static int set_up(struct service *s, const struct qemu_options *o, struct err *e)
+static int service_set_up(struct service *s, const struct qemu_options *o, struct err *e)
 {
 	int rc = model_open(&s->model, &o->model, e);
 
@@ -41,7 +41,7 @@ static int set_up(struct service *s, const struct qemu_options *o, struct err *e
 int service_open(struct service **ret, const struct qemu_options *o, struct err *e)
 {
 	struct service *s = mem_alloc(sizeof(*s));
-	int rc = s ? set_up(s, o, e) : err_oom(e);
+	int rc = s ? service_set_up(s, o, e) : err_oom(e);
 
 	if (rc < 0)
 		service_close(s);

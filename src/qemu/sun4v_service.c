@@ -162,7 +162,7 @@ bool sun4v_service_call(struct sun4v_service *s, unsigned vcpu, unsigned trap, u
 
 /* ---- opening --------------------------------------------------------------------------------------- */
 
-static int set_up(struct sun4v_service *s, const struct qemu_options *o, struct err *e)
+static int sun4v_service_set_up(struct sun4v_service *s, const struct qemu_options *o, struct err *e)
 {
 	const struct sun4v_guest_opts g = { .rights = model_rights(&o->model),
 					    .mem = { s, mem_is, mem_read, mem_write, mem_at } };
@@ -195,7 +195,7 @@ int sun4v_service_open(struct sun4v_service **ret, const struct qemu_options *o,
 	}
 	s->model = model;
 	s->mem = *mem;
-	rc = set_up(s, o, e);
+	rc = sun4v_service_set_up(s, o, e);
 	if (rc < 0)
 		sun4v_service_close(s);
 	else

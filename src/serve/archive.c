@@ -2,8 +2,8 @@
  * archive.c: what programs count, kept as Parquet in a directory that DuckDB, ClickHouse and Spark read as tables.
  *
  * A file has what was counted since the one before, so files of any hours, hosts and runs add up. min() and max() are
- * what they are so far, which fold by min() and max(). What clear() or trunc() set back (an_row.epoch tells) counts from
- * nothing. The rows are JSON lines as `tally trace` writes them, and what `tally export` makes of them is the file
+ * what they are so far, which fold by min() and max(). What clear() or trunc() set back (an_row.epoch tells) counts
+ * from 0. The rows are JSON lines as `tally trace` writes them, and what `tally export` makes of them is the file
  * (capture/answers.c): it has its name when it is complete and on the disk.
  *
  * A reading becomes a batch, and the next differences count from there.  A batch stays in memory until all of its files
@@ -11,7 +11,7 @@
  * again as a whole, and takes their places: each count is in the archive once.  While a batch of a program waits the
  * program is not read, so memory is bounded, and what it counts meanwhile is in the next one.
  *
- * The directory may be shared by hosts.  Each has a lock there: names of two services of a host could meet.
+ * Hosts may share the directory.  A host has a lock there, since two services of one host could give files one name.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /*
  * certificate.c: what is wrong with a certificate, before a client says so.
  *
- * libmicrohttpd says of a certificate that it fails, and not before TLS is started, and it takes one that is out of date.
- * So GnuTLS is asked, which libmicrohttpd brings: with the functions below and their numbers, which are part of its ABI
- * (https://www.gnutls.org/manual/), so that building tally needs none of its headers.
+ * libmicrohttpd says of a certificate that it fails, and not before TLS is started, and it takes one that is out of
+ * date. So GnuTLS is asked, which libmicrohttpd brings: with the functions below and their numbers, which are part of
+ * its ABI (https://www.gnutls.org/manual/), so that building tally needs none of its headers.
  */
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * differ in addresses alone are one path (answer/flame.h). A series is dead when a step has no row for it, and its
  * number is not used again.
  *
- * A step of which memory ran out would leave readers with another state than ours. So its text is dropped with the
+ * If memory ran out in a step, readers would have another state than ours. So its text is dropped with the
  * whole past, and readers, who find the next step missing, begin anew with the state.
  */
 #include <stdio.h>

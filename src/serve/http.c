@@ -11,8 +11,8 @@
  * it: an honest client needs milliseconds, so whoever comes is answered, however many others only hold a place.  Pages
  * and profiles last, by design; these are fewer than there are places.
  *
- * Reading everything takes a millisecond and more.  So of more than SHARE_FROM clients those that ask for /metrics within
- * SHARE_NS get one reading: slow readers of it cost their places, and not the time of all.
+ * Reading everything takes a millisecond and more.  So of more than SHARE_FROM clients those that ask for /metrics
+ * within SHARE_NS get one reading: slow readers of it cost their places, and not the time of all.
  *
  * Without TLS and users it listens on the loopback network alone, and answers to the names of that alone: a stranger's
  * page in a browser here, whose name was made to mean 127.0.0.1, asks by its own (DNS rebinding).

@@ -2,7 +2,8 @@
  * login.c: whose password is checked, when more come than can be checked.
  *
  * A check costs a twentieth of a second and more (bcrypt), in the one thread that also counts. So LOGIN_CHECKS are made
- * a second, and who comes beyond that is told to come again. A stranger who tries passwords must not use all of them up:
+ * a second, and who comes beyond that is told to come again. A stranger who tries passwords must not use all of them
+ * up:
  *
  *	an address that failed FAILED_FREE times  all such share SUSPECTS a second, and each waits for its turn: the
  *	                                          more there are, the longer

@@ -8,10 +8,10 @@
  * were there first stay, since a counter that comes and goes is of no use to a
  * reader; all other keys are one series with the label other="true", and are counted.
  *
- * _created is the time since which a series counts, and never later than the first thing that it counted.  Only readings
- * are known: what is new in one, or was set back by clear() or trunc(), began after the last reading in which it was not
- * so; before the first one, when the program began to count.  That it was set back is known from its epoch, since its
- * value may have passed the old one.
+ * _created is the time since which a series counts, and never later than the first thing that it counted.  Only
+ * readings are known: what is new in one, or was set back by clear() or trunc(), began after the last reading in which
+ * it was not so; before the first one, when the program began to count.  That it was set back is known from its epoch,
+ * since its value may have passed the old one.
  *
  * The base units of Prometheus are seconds: an aggregation whose name ends in _ns, _us or _ms is divided, and its name
  * ends in _seconds.  A count() has no unit: @slower_than_10_ms is a number of events.
@@ -543,8 +543,8 @@ static int metric_add_series(struct metric *m, const struct metric_reading *r, c
 		*slot = s;
 		m->nseries++;
 	}
-	/* A key of a later epoch was cleared, and one that comes back was forgotten. Figures of platforms have no epochs:
-	 * those that fall begin anew. A sum of a summary may fall as well, when what is added is negative. */
+	/* A key of a later epoch was cleared, and one that comes back was forgotten. Figures of platforms have no
+	 * epochs: those that fall begin anew. A sum of a summary may fall as well, when what is added is negative. */
 	if (slot)
 		s->created_ns = metric_new_since(m);
 	else if ((m->forgets && !series_was_there(m, s)) || epoch > s->epoch ||

@@ -131,7 +131,8 @@ static int test_count_note(void *arg, const char *text, size_t n)
 	return 0;
 }
 
-/* A server that is not there is tried again every 2 s, is said to be missing once, and a try that takes long is rare. */
+/* A server that is not there is tried again every 2 s, is said to be missing once, and a try that takes long is
+ * rare. */
 static void a_platform_behind_a_socket_is_tried_again(void **state)
 {
 	struct test_time t = { .now_ns = UINT64_C(1700000000000000000) };

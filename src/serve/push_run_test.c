@@ -1,8 +1,8 @@
 /*
  * push_run_test.c: profiles on their way to a server: what it is sent, again after how long, and what is lost.
  *
- * libcurl is the real one; the server is the test, which takes one request at a time and answers as it is told.  Time is
- * the test's, so nothing waits.
+ * libcurl is the real one; the server is the test, which takes one request at a time and answers as it is told.  Time
+ * is the test's, so nothing waits.
  */
 #include <setjmp.h>
 #include <stdarg.h>

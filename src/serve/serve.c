@@ -735,7 +735,7 @@ int tally_serve_run(struct tally_serve *s)
 	if (rc < 0)
 		return rc;
 	if (!s->nprograms)
-		return err_set(&s->err, TALLY_EINVAL, "there is no program and no platform to serve");
+		return err_set(&s->err, TALLY_EINVAL, "nothing to serve: give -s FILE, -d DIR or --on WHERE");
 	if (live_open(&s->live, s) < 0 || profiles_open(&s->profiles) < 0)
 		return err_oom(&s->err);
 	rc = s->o.push ? push_open(&s->push, s, &s->err) : 0;

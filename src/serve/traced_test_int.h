@@ -1,4 +1,5 @@
-/* traced_test_int.h: programs of a service that run in the vm: they fire when a test says so, and time is the test's. */
+/* traced_test_int.h: programs of a service that run in the vm: they fire when a test says so, and time is the
+ * test's. */
 #ifndef TALLY_SERVE_TRACED_TEST_INT_H
 #define TALLY_SERVE_TRACED_TEST_INT_H
 

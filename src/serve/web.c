@@ -63,8 +63,8 @@ static char *web_scalar(const char *p, size_t n)
 }
 
 /*
- * Whether it is a hash as crypt(5) has them, by its form. What lacks a letter is refused here: crypt(3) would take it, and
- * find each password wrong. crypt(3) itself is not asked, since it would take its time for each user.
+ * Whether it is a hash as crypt(5) has them, by its form. What lacks a letter is refused here: crypt(3) would take it,
+ * and find each password wrong. crypt(3) itself is not asked, since it would take its time for each user.
  */
 static bool web_is_hash(const char *hash)
 {

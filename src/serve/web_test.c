@@ -178,8 +178,8 @@ static void a_hash_that_no_password_has_is_refused(void **state)
 	assert_int_equal(mem_live(), 0);
 }
 
-/* A password that was right is not checked again after a reload, which may come in the middle of a flood; one of whom the
- * hash changed is. */
+/* A password that was right is not checked again after a reload, which may come in the middle of a flood; one of whom
+ * the hash changed is. */
 static void a_password_that_was_right_is_right_after_a_reload_unless_its_hash_changed(void **state)
 {
 	static const char before[] = USERS "  alice: " HASH "\n  bob: " HASH "\n  carol: " HASH "\n",

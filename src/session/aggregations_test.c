@@ -184,7 +184,8 @@ static int take_epoch(void *arg, const struct tally_row *r, uint64_t epoch)
 	return 0;
 }
 
-/* Rows that clear() or trunc() set back, and no others. A row of a histogram that trunc() left may get buckets later. */
+/* Rows that clear() or trunc() set back, and no others. A row of a histogram that trunc() left may get buckets
+ * later. */
 static void epochs_of_rows_tell_which_were_set_back(void **state)
 {
 	static const char text[] =

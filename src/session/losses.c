@@ -7,8 +7,10 @@
  * counts them. Events with a frequency have no fixed period, so no loss is computed for them. Meanwhile the counts are
  * read first and the firings then, so a loss may be told late, and never too high.
  *
- * Drops are always reported, and for a service seldom: it runs for ever, and so may what it loses. A CPU has a line of its own if it lost 0.5 % of its firings or more, or 5 % or more if
- * only three firings or fewer were lost; with -v and in JSON every CPU has one.
+ * Drops are always reported. A service reports them seldom: it runs for ever and may lose records as long.
+ *
+ * A CPU has a line of its own if it lost 0.5 % of its firings or more, or 5 % or more if only three firings or fewer
+ * were lost; with -v and in JSON every CPU has one.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -19,11 +19,11 @@
  * and what comes between snapshot and reset is forgotten.
  *
  * Who reads a key again and again takes differences, and has to know whether the key was set back meanwhile; its value
- * does not tell, since it may have passed its old one.  So each key has an *epoch*: the number of the clear or trunc since
- * which it counts.  A later epoch than in the last reading is a new beginning.  A key that trunc removes may be added
- * again at any time, and to note the epoch of each removed key would take memory without bound.  Therefore the
- * aggregation has one epoch, which a trunc raises, and the keys that the last trunc left are the exceptions: there are no
- * more of those than keys.  Epochs belong to a snapshot as values do: only the session's thread clears, when it
+ * does not tell, since it may have passed its old one.  So each key has an *epoch*: the number of the clear or trunc
+ * since which it counts.  A later epoch than in the last reading is a new beginning.  A key that trunc removes may be
+ * added again at any time, and to note the epoch of each removed key would take memory without bound.  Therefore the
+ * aggregation has one epoch, which a trunc raises, and the keys that the last trunc left are the exceptions: there are
+ * no more of those than keys.  Epochs belong to a snapshot as values do: only the session's thread clears, when it
  * takes a record, and it takes none while it makes a view of a snapshot.
  *
  * A key may be in two maps (cg_agg.c): what is shown is the sum of both, and taking it out takes it out of both.

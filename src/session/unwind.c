@@ -99,7 +99,7 @@ int unwind_choose(struct tally_trace *t, struct bpf_opts *o)
 	if (way == UNWIND_BY_POINTER || t->kind != &engine_kernel)
 		return 0;
 	if (unwind_machine() == SYM_OTHER_MACHINE)
-		err_set(&why, TALLY_ENOTSUP, "it is made for x86-64 and arm64");
+		err_set(&why, TALLY_ENOTSUP, "unwind tables are supported on x86-64 and arm64 only");
 	else if (!o->generations)
 		err_set(&why, TALLY_ENOTSUP,
 			"this kernel has no type information (BTF), by which mappings are watched");

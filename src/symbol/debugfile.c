@@ -70,7 +70,8 @@ static bool debugfile_has_build_id(int fd, const struct object *o)
 static bool debugfile_has_checksum(int fd, uint64_t size, uint32_t want)
 {
 	uint8_t *buf = size <= CHECKSUM_FILE_MOST ? mem_alloc(READ_BYTES) : NULL;
-	/* zlib's crc32() by the name that zlib alone has: a libelf.a may have a crc32() too, and a static program both. */
+	/* zlib's crc32() by the name that zlib alone has: a libelf.a may have a crc32() too, and a static program
+	 * both. */
 	uLong sum = crc32_z(0, NULL, 0);
 	off_t at = 0;
 	ssize_t n;

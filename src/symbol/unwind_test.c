@@ -365,7 +365,8 @@ static void what_an_entry_says_becomes_a_rule(void **state)
 		  { .cfa_kind = UNWIND_CFA_SP, .cfa = 8, .ra_kind = UNWIND_RA_AT_SP, .ra = INT32_MIN } },
 		{ __LINE__, 9, { 0x10, 16, 6, 0x23, 0x80, 0x80, 0x80, 0x80, 0x10 }, { 0 } },
 		{ __LINE__, 8, { 0x0f, 6, 0x77, 0x80, 0x80, 0x80, 0x80, 0x08 }, { 0 } },
-		/* rbp: below the return address, elsewhere, at rsp + 40, the same, undefined, at rbp + 40, in rbx, the CFA - 16 */
+		/* rbp: below the return address, elsewhere, at rsp + 40, the same, undefined, at rbp + 40, in rbx, the
+		 * CFA - 16 */
 		{ __LINE__,
 		  2,
 		  { 0x86, 2 },
